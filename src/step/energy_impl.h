@@ -52,7 +52,8 @@ typedef struct kiln_energy_trial {
     double before, least; /* J: of the tets that go, and what it must gain */
     double nearest;       /* kiln_vicinity_nearest of them */
     double shape;         /* and the worst quality that one has at the end of the step */
-    double begin;         /* J, what they store at the step's begin */
+    double begin;         /* J, what they store at the step's begin, */
+    double rise;          /* and by how much the tets that come store more */
 
     double drag;   /* J, of inertia, that the tets that come do not know of */
     double gained; /* J, of one that was taken */

@@ -279,9 +279,9 @@ static double stored_at_begin(const kiln_energy_pass *w, const uint32_t *tets, s
 static bool ask_for_rise(kiln_energy_pass *w)
 {
     const kiln_remesher *r = w->remesher;
-    double rise = stored_at_begin(w, r->changed.data, r->changed.count) - w->trial.begin;
-    w->trial.least += fmax(rise, 0.0);
-    return !w->trial.keeps_begin || rise >= -w->options->collapse;
+    w->trial.rise = stored_at_begin(w, r->changed.data, r->changed.count) - w->trial.begin;
+    w->trial.least += fmax(w->trial.rise, 0.0);
+    return !w->trial.keeps_begin || w->trial.rise >= -w->options->collapse;
 }
 
 /* Of the new vertex, what all its parents have; bits the mesh inherits, axes it does not. */
@@ -401,6 +401,9 @@ static bool conclude(kiln_energy_pass *w, kiln_verdict verdict, kiln_energy_coun
     if (patch)
         kiln_energy_forget(w, patch->tets.data, patch->tets.count);
     kiln_energy_forget(w, w->remesher->changed.data, w->remesher->changed.count);
+    if (w->options->lost)
+        w->options->lost[w->remesher->mesh->info[w->remesher->changed.data[0]].part] -=
+            w->trial.rise;
     count->taken++;
     count->gained += w->trial.gained + w->trial.drag; /* by which the objective falls */
     w->status = tell_surface(w, patch);
