@@ -328,9 +328,10 @@ static kiln_status limit_energy(motion *m, kiln_error *error)
 static bool is_quickened(const motion *m)
 {
     const kiln_transfer_options *options = &m->job->options;
-    const char *name = m->field->to->name;
-    return options->lost && (strcmp(name, options->quickened[0]) == 0 ||
-                             strcmp(name, options->quickened[1]) == 0);
+    for (int i = 0; i < 2 && options->lost; i++)
+        if (options->quickened[i] && strcmp(m->field->to->name, options->quickened[i]) == 0)
+            return true;
+    return false;
 }
 
 /* What was lost is no surplus; where more was the motion of the part has it. */

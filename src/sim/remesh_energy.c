@@ -306,7 +306,8 @@ static kiln_status remesh(energy *e, kiln_remesher *remesher, double h, kiln_ene
     size_t parts = e->world->mesh->parts.count;
     KILN_TRY(kiln_array_reserve(e->world->context, &e->lost, parts, error));
     memset(e->lost.data, 0, parts * sizeof(double));
-    options.lost = objective.nodal ? NULL : e->lost.data; /* nodes store, too, and are not counted */
+    options.lost =
+        objective.nodal ? NULL : e->lost.data; /* nodes store, too, and are not counted */
     if (!kiln_solid_surface(e->world->solid, h, &objective, &surface))
         return kiln_energy_remesh(remesher, &objective, &options, report, error);
     objective.surface = &surface;

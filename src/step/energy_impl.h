@@ -1,7 +1,8 @@
 /* The inside of remeshing by energy, shared by energy_predict.c and energy_nodal.c (what is worth a
  * trial), energy_queue.c (which comes first), energy_vain.c (what was tried in vain),
  * energy_gain.c, energy_shape.c and energy_trial.c (how a change is judged), energy_inertia.c (what
- * the motion has to say to it) and the operators: energy_split.c, energy_flip.c, energy_move.c, energy_collapse.c.
+ * the motion has to say to it) and the operators: energy_split.c, energy_flip.c, energy_move.c,
+ * energy_collapse.c.
  */
 #ifndef KILN_STEP_ENERGY_IMPL_H
 #define KILN_STEP_ENERGY_IMPL_H

@@ -325,6 +325,8 @@ static bool is_guarded(kiln_energy_pass *w, const star *s, const kiln_place *pla
 static bool ends_well(const kiln_energy_pass *w, const star *s, kiln_vec3 p)
 {
     double weight[4], before = 1.0, after = 1.0;
+    if (s->o->scheme.scale == 0.0)
+        return true;
     int holder = locate(s, p, weight);
     kiln_vec3 there = kiln_patch_corner_mean(s->at_corner[holder], weight, 4).x;
     for (int i = 0; i < s->count; i++) {
@@ -335,7 +337,7 @@ static bool ends_well(const kiln_energy_pass *w, const star *s, kiln_vec3 p)
         x[s->corner[i]] = there;
         after = fmin(after, kiln_tet_quality(&x[0], &x[1], &x[2], &x[3]));
     }
-    return kiln_energy_ends_well(w, before, after);
+    return kiln_energy_keeps_shape(w, before, after);
 }
 
 /* Where the vertex should go, and what the star gains by it at once; or, where that is not enough,

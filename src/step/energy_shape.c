@@ -1,7 +1,7 @@
 /* Shapes at the end of the step. What moves goes on from there, and tets that it has crushed make
- * steps short: no change leaves a worse one than it found, if that is worse than is asked for. Where
- * matter is pressed flat most of what gains is refused for that, so it is asked as soon as it can
- * be: before a split is tried, and before flips and moves are queued. */
+ * steps short: no change leaves a worse one than it found, if that is worse than is asked for.
+ * Where matter is pressed flat most of what gains is refused for that, so it is asked as soon as it
+ * can be: before a split is tried, and before flips and moves are queued. */
 #include "step/energy_impl.h"
 
 #include <math.h>

@@ -401,7 +401,7 @@ static bool conclude(kiln_energy_pass *w, kiln_verdict verdict, kiln_energy_coun
     if (patch)
         kiln_energy_forget(w, patch->tets.data, patch->tets.count);
     kiln_energy_forget(w, w->remesher->changed.data, w->remesher->changed.count);
-    if (w->options->lost)
+    if (w->options->lost && w->remesher->changed.count > 0)
         w->options->lost[w->remesher->mesh->info[w->remesher->changed.data[0]].part] -=
             w->trial.rise;
     count->taken++;
