@@ -115,6 +115,10 @@ kiln_ring kiln_edge_ring(const kiln_mesh *mesh, uint32_t tet, uint32_t corner_a,
 bool kiln_edge_is_own(const kiln_mesh *mesh, uint32_t tet, uint32_t corner_a, uint32_t corner_b)
 {
     uint32_t a = mesh->tet[tet].v[corner_a], b = mesh->tet[tet].v[corner_b];
+    for (uint32_t k = 0; k < 4; k++) /* most are found next to it, and are not looked at for that */
+        if (k != corner_a && k != corner_b && !kiln_link_is_surface(mesh->tet[tet].n[k]) &&
+            mesh->tet[tet].n[k] / 4 < tet)
+            return false;
     for (uint32_t k = 0; k < 4; k++) {
         uint32_t at = tet * 4 + k;
         if (k == corner_a || k == corner_b)

@@ -49,6 +49,11 @@ typedef struct kiln_transfer_options {
     /* Vertex field of three doubles with the rule project that holds positions: no tet that
      * interpolation leaves positive is inverted by the projection. NULL: none. */
     const char *positions;
+    /* J, [part], not negative: energy of another kind that the changes have taken, and the vertex
+     * fields of the rule momentum, velocities of three components, that are to have it, as far as
+     * parts move (transfer_motion.c). NULL: none. Borrowed. */
+    const double *lost;
+    const char *quickened[2];
     /* Bodies exchange nothing, even where they coincide in material space; a merge in the pass has
      * to be declared. Borrowed. */
     const kiln_merged_body *merged;

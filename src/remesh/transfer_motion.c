@@ -11,12 +11,18 @@
  * As the group's mass, centre and inertia are the old ones (transfer_balance.c), so is the energy
  * of its rigid motion; only the rest of the motion can have gained some. Where that is so in the
  * sum over a part, the rest of the motion of its groups is scaled down, which changes neither sum;
- * where that is not enough, that of the whole part. */
+ * where that is not enough, that of the whole part.
+ *
+ * Where a part has lost energy of another kind by the changes (kiln_transfer_options) its motion is
+ * to have that: the rest of the motion of the whole part is scaled up, evenly, as what is given to
+ * a few tets is motion as short as they are, which the next steps damp. */
 #include "mesh/journal.h"
 #include "remesh/transfer_impl.h"
 
 static const double SINGULAR = 1e-9; /* determinant of an inertia against its trace */
 static const double ROUNDING = 1e-14;
+/* Of the rest of the motion, at most: what hardly moves is not to be driven by what it loses. */
+static const double QUICKENED = 0.01;
 
 typedef struct sums {
     kiln_vec3 momentum, angular; /* angular: about the middle of the group */
@@ -283,7 +289,7 @@ static void find_slope(const motion *m, double *linear, double *square)
     }
 }
 
-/* As much of the surplus as the set's own motion has. */
+/* As much of the surplus as the set's own motion has; less than nothing is put to it. */
 static kiln_status calm(motion *m, double *surplus, kiln_error *error)
 {
     double linear, square;
@@ -296,7 +302,7 @@ static kiln_status calm(motion *m, double *surplus, kiln_error *error)
         return KILN_OK;
     double root = linear * linear - 2.0 * square * *surplus;
     double part = root > 0.0 ? 2.0 * *surplus / (linear + sqrt(root)) : linear / square;
-    part = part < 1.0 ? part : 1.0;
+    part = fmax(-QUICKENED, fmin(part, 1.0));
     for (size_t i = 0; i < m->set.vertices.count; i++)
         add_velocity(m, i, -part, m->rest.data[i]);
     *surplus -= part * linear - 0.5 * part * part * square;
@@ -319,12 +325,42 @@ static kiln_status limit_energy(motion *m, kiln_error *error)
     return KILN_OK;
 }
 
+static bool is_quickened(const motion *m)
+{
+    const kiln_transfer_options *options = &m->job->options;
+    for (int i = 0; i < 2 && options->lost; i++)
+        if (options->quickened[i] && strcmp(m->field->to->name, options->quickened[i]) == 0)
+            return true;
+    return false;
+}
+
+/* What was lost is no surplus; where more was the motion of the part has it. */
+static kiln_status quicken(motion *m, kiln_error *error)
+{
+    const kiln_transfer_job *job = m->job;
+    for (uint32_t part = 0; part < job->to->parts.count; part++)
+        m->surplus[part] -= job->options.lost[part];
+    for (uint32_t g = 0; g < job->groups.count; g++) {
+        uint32_t part = job->groups.data[g].part;
+        if (!(m->surplus[part] < -ROUNDING * m->energy[part]))
+            continue;
+        KILN_TRY(kiln_transfer_set_of_part(job, g, &m->set, error));
+        KILN_TRY(calm(m, &m->surplus[part], error));
+        m->surplus[part] = 0.0;
+    }
+    return KILN_OK;
+}
+
 static kiln_status correct_all(motion *m, kiln_error *error)
 {
     find_missing(m);
     for (uint32_t g = 0; g < m->job->groups.count; g++)
         KILN_TRY(correct(m, g, error));
-    return is_velocity(m) && !m->impulse ? limit_energy(m, error) : KILN_OK;
+    if (!is_velocity(m) || m->impulse)
+        return KILN_OK;
+    if (is_quickened(m))
+        KILN_TRY(quicken(m, error));
+    return limit_energy(m, error);
 }
 
 kiln_status kiln_transfer_motion(kiln_transfer_job *job, const kiln_transfer_field *field,

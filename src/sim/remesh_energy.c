@@ -37,6 +37,7 @@ typedef struct energy {
     kiln_changes changes;
     kiln_remesh_work work;
     kiln_f64_array sums;       /* scratch of densities */
+    kiln_f64_array lost;       /* J, [part] that a pass has taken of what the step begins with */
     kiln_memory kept;          /* what was known of tries in vain, before the pass */
     kiln_energy_report report; /* of the last step */
     bool changed;              /* in this try of a step: what is derived is of another mesh */
@@ -141,6 +142,7 @@ static void destroy(void *self)
     energy *e = self;
     kiln_changes_free(e->world->context, &e->changes);
     kiln_array_free(e->world->context, &e->sums);
+    kiln_array_free(e->world->context, &e->lost);
     kiln_array_free(e->world->context, &e->kept);
 }
 
@@ -258,10 +260,18 @@ static kiln_energy_options options_of(const energy *e, const kiln_local_objectiv
     return options;
 }
 
+/* A mesh is too stiff, and a better one has less of the elastic energy that the step begins with.
+ * In slow motion it should never have been there; what swings has it from its motion, and is to
+ * have it back. */
 static kiln_status carry_over(energy *e, kiln_error *error)
 {
     kiln_world *world = e->world;
-    kiln_transfer_options transfer = {.mass = KILN_FIELD_MASS, .even = KILN_FIELD_EVEN};
+    kiln_transfer_options transfer = {.mass = KILN_FIELD_MASS,
+                                      .even = KILN_FIELD_EVEN,
+                                      .lost = e->lost.data,
+                                      .quickened = {"v", "v_before"}};
+    for (size_t part = 0; part < world->mesh->parts.count; part++)
+        e->lost.data[part] = fmax(e->lost.data[part], 0.0);
     KILN_TRY(kiln_transfer(world->mesh, &transfer, NULL, error));
     KILN_TRY(kiln_world_carry(world, NULL, error));
     return kiln_changes_note_pass(&e->changes, world->mesh, error);
@@ -293,6 +303,11 @@ static kiln_status remesh(energy *e, kiln_remesher *remesher, double h, kiln_ene
     kiln_solid_objective(e->world->solid, h, &e->world->state.clock, &objective);
     kiln_objective_look(&objective);
     kiln_energy_options options = options_of(e, &objective, h);
+    size_t parts = e->world->mesh->parts.count;
+    KILN_TRY(kiln_array_reserve(e->world->context, &e->lost, parts, error));
+    memset(e->lost.data, 0, parts * sizeof(double));
+    options.lost =
+        objective.nodal ? NULL : e->lost.data; /* nodes store, too, and are not counted */
     if (!kiln_solid_surface(e->world->solid, h, &objective, &surface))
         return kiln_energy_remesh(remesher, &objective, &options, report, error);
     objective.surface = &surface;

@@ -108,8 +108,7 @@ static bool is_legal(const kiln_energy_pass *w, const leaver *l, const uint32_t 
         !kiln_remesher_valid_elsewhere(r, space, NULL, v))
         return false;
     double end = kiln_tet_quality(&x[v[0]], &x[v[1]], &x[v[2]], &x[v[3]]);
-    return end > 0.0 &&
-           (w->objective->scheme.scale == 0.0 || kiln_energy_keeps_shape(w, l->end, end));
+    return end > 0.0 && kiln_energy_ends_well(w, l->end, end);
 }
 
 /* J, with the star filled from one of its vertices; INFINITY: it cannot be. */

@@ -49,6 +49,15 @@ static double value_of(const flip_survey *s, const kiln_proposal *proposal)
     return sum;
 }
 
+/* J, at once. What gains enough and does not end well is no more than nearly worth it: the shapes
+ * may be others before anything else is. */
+static double gain_of(const flip_survey *s, kiln_walker *walker, const kiln_proposal *proposal)
+{
+    double drag, gain = kiln_energy_gain(s->w->objective, walker, proposal, value_of(s, proposal),
+                                         0.0, &drag);
+    return gain > s->least && !kiln_energy_flip_ends_well(s->w, proposal) ? s->least : gain;
+}
+
 /* Whether the edge is to be looked at for this tet: it belongs to the lowest that has it. */
 static bool is_own(const flip_survey *s, uint32_t t, int k)
 {
@@ -72,7 +81,7 @@ static void survey_chunk(void *user, size_t chunk, size_t begin, size_t end, int
     kiln_workspace *workspace = &r->workers[worker];
     for (size_t t = begin; t < end; t++)
         for (int k = 0; k < 6; k++) {
-            double drag, *gain = &s->gain[t].of[k];
+            double *gain = &s->gain[t].of[k];
             kiln_proposal proposal;
             *gain = 0.0;
             if (!kiln_tet_live(r->mesh, t) || !is_own(s, (uint32_t)t, k))
@@ -80,8 +89,7 @@ static void survey_chunk(void *user, size_t chunk, size_t begin, size_t end, int
             kiln_arena_mark mark = kiln_arena_set_mark(&workspace->arena);
             if (kiln_edge_removal_propose(r, workspace, (uint32_t)t, kiln_edge_ends[k][0],
                                           kiln_edge_ends[k][1], &proposal))
-                *gain = kiln_energy_gain(s->w->objective, &workspace->walker, &proposal,
-                                         value_of(s, &proposal), 0.0, &drag);
+                *gain = gain_of(s, &workspace->walker, &proposal);
             kiln_arena_release(&workspace->arena, mark);
         }
 }
@@ -97,7 +105,7 @@ static void try_flip(kiln_energy_pass *w, kiln_energy_candidate c, double least)
     w->trial =
         (kiln_energy_trial){.least = least, .middle = {c.a, c.b}, .middles = 2, .may_rest = true};
     if (kiln_edge_removal_propose(r, &r->workspace, tet, corner[0], corner[1], &proposal) &&
-        gain_now(w, &proposal) > AT_ONCE * least)
+        gain_now(w, &proposal) > AT_ONCE * least && kiln_energy_flip_ends_well(w, &proposal))
         kiln_energy_try(w, &proposal, &w->report->flips);
     kiln_arena_release(&r->workspace.arena, mark);
 }
@@ -128,15 +136,14 @@ static void survey_faces(void *user, size_t chunk, size_t begin, size_t end, int
     kiln_workspace *workspace = &r->workers[worker];
     for (size_t t = begin; t < end; t++)
         for (uint32_t f = 0; f < 4; f++) {
-            double drag, *gain = &s->gain[t].of[f];
+            double *gain = &s->gain[t].of[f];
             kiln_proposal proposal;
             *gain = 0.0;
             if (!kiln_tet_live(r->mesh, t) || !is_face_stirred(s, (uint32_t)t, f))
                 continue;
             kiln_arena_mark mark = kiln_arena_set_mark(&workspace->arena);
             if (propose_face(s->w, workspace, (uint32_t)t, f, &proposal))
-                *gain = kiln_energy_gain(s->w->objective, &workspace->walker, &proposal,
-                                         value_of(s, &proposal), 0.0, &drag);
+                *gain = gain_of(s, &workspace->walker, &proposal);
             kiln_arena_release(&workspace->arena, mark);
         }
 }
@@ -158,7 +165,7 @@ static void try_face(kiln_energy_pass *w, kiln_energy_candidate c, uint32_t sinc
         .middles = 2,
         .may_rest = true};
     if (propose_face(w, &r->workspace, c.a, c.b, &proposal) &&
-        gain_now(w, &proposal) > AT_ONCE * least)
+        gain_now(w, &proposal) > AT_ONCE * least && kiln_energy_flip_ends_well(w, &proposal))
         w->report->faces += kiln_energy_try(w, &proposal, &w->report->flips);
     kiln_arena_release(&r->workspace.arena, mark);
 }
@@ -214,7 +221,7 @@ static void end_survey(const flip_survey *s)
 static void note_gain(flip_survey *s, uint32_t t, double gain)
 {
     s->best[t] = fmax(s->best[t], gain);
-    if (gain > s->least)
+    if (gain >= s->least)
         s->flat[t] = WORTH;
 }
 

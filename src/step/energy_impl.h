@@ -1,7 +1,8 @@
 /* The inside of remeshing by energy, shared by energy_predict.c and energy_nodal.c (what is worth a
  * trial), energy_queue.c (which comes first), energy_vain.c (what was tried in vain),
- * energy_gain.c and energy_trial.c (how a change is judged), energy_inertia.c (what the motion has
- * to say to it) and the operators: energy_split.c, energy_flip.c, energy_move.c, energy_collapse.c.
+ * energy_gain.c, energy_shape.c and energy_trial.c (how a change is judged), energy_inertia.c (what
+ * the motion has to say to it) and the operators: energy_split.c, energy_flip.c, energy_move.c,
+ * energy_collapse.c.
  */
 #ifndef KILN_STEP_ENERGY_IMPL_H
 #define KILN_STEP_ENERGY_IMPL_H
@@ -52,7 +53,8 @@ typedef struct kiln_energy_trial {
     double before, least; /* J: of the tets that go, and what it must gain */
     double nearest;       /* kiln_vicinity_nearest of them */
     double shape;         /* and the worst quality that one has at the end of the step */
-    double begin;         /* J, what they store at the step's begin */
+    double begin;         /* J, what they store at the step's begin, */
+    double rise;          /* and by how much the tets that come store more */
 
     double drag;   /* J, of inertia, that the tets that come do not know of */
     double gained; /* J, of one that was taken */
@@ -191,6 +193,14 @@ kiln_judge kiln_energy_judge(kiln_energy_pass *pass);
 /* No tet becomes worse than `quality`, or than the worst that goes: bodies thinner than their edges
  * have no better ones. */
 bool kiln_energy_keeps_shape(const kiln_energy_pass *pass, double before, double after);
+/* The worst quality of these at the end of the step, and whether a change may make it so. */
+double kiln_energy_end_shape(const kiln_energy_pass *pass, const uint32_t *tets, size_t count);
+bool kiln_energy_ends_well(const kiln_energy_pass *pass, double before, double after);
+/* Before anything has moved: by a change between vertices that are there; by a split, which is not
+ * hopeless. */
+bool kiln_energy_flip_ends_well(const kiln_energy_pass *pass, const kiln_proposal *proposal);
+bool kiln_energy_split_may_end_well(const kiln_energy_pass *pass, uint32_t tet, uint32_t corner_a,
+                                    uint32_t corner_b);
 /* Columns anew, after the mesh may have grown. */
 void kiln_energy_look(kiln_energy_pass *pass);
 /* The vertices of the tets at these vertices in pass->around, without repetition. */

@@ -321,6 +321,25 @@ static bool is_guarded(kiln_energy_pass *w, const star *s, const kiln_place *pla
                                    (const uint32_t(*)[3])fresh, count, place);
 }
 
+/* With the vertex at p, before anything else has moved. */
+static bool ends_well(const kiln_energy_pass *w, const star *s, kiln_vec3 p)
+{
+    double weight[4], before = 1.0, after = 1.0;
+    if (s->o->scheme.scale == 0.0)
+        return true;
+    int holder = locate(s, p, weight);
+    kiln_vec3 there = kiln_patch_corner_mean(s->at_corner[holder], weight, 4).x;
+    for (int i = 0; i < s->count; i++) {
+        kiln_vec3 x[4];
+        for (int k = 0; k < 4; k++)
+            x[k] = s->at_corner[i][k].x;
+        before = fmin(before, kiln_tet_quality(&x[0], &x[1], &x[2], &x[3]));
+        x[s->corner[i]] = there;
+        after = fmin(after, kiln_tet_quality(&x[0], &x[1], &x[2], &x[3]));
+    }
+    return kiln_energy_keeps_shape(w, before, after);
+}
+
 /* Where the vertex should go, and what the star gains by it at once; or, where that is not enough,
  * what could be found. */
 static double find_way(const kiln_energy_pass *w, star *s, kiln_vec3 *way)
@@ -333,9 +352,9 @@ static double find_way(const kiln_energy_pass *w, star *s, kiln_vec3 *way)
     best = 0.0;
     for (int i = 0; i < RETREATS; i++, *way = kiln_v3_scale(*way, 0.5)) {
         double drag, gain = s->before - value_at(s, kiln_v3_add(s->at, *way), &drag);
-        if (gain > least)
+        if (gain > least && ends_well(w, s, kiln_v3_add(s->at, *way)))
             return gain;
-        best = fmax(best, gain);
+        best = fmax(best, fmin(gain, least));
     }
     return best;
 }
@@ -387,7 +406,8 @@ static void try_move(kiln_energy_pass *w, uint32_t vertex)
         kiln_remesher_locate(r, p, &place);
         w->trial = (kiln_energy_trial){.least = least, .parents = 4, .may_rest = true};
         int holder = locate(&s, p, w->trial.weight);
-        if (holder < 0 || !is_legal(w, &s, &place) || !is_guarded(w, &s, &place))
+        if (holder < 0 || !is_legal(w, &s, &place) || !ends_well(w, &s, p) ||
+            !is_guarded(w, &s, &place))
             continue;
         double gain = s.before - value_at(&s, p, &w->trial.drag);
         if (i > 0 && !(gain > least))

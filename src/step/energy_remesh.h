@@ -33,6 +33,7 @@ typedef struct kiln_energy_options {
     double tolerance;  /* m, of places */
     const char *sizes; /* vertex field, m: no edge is collapsed that is longer at either end; NULL:
                           none is */
+    double *lost; /* J, [part]: gets what is stored less at the step's begin; NULL: nobody asks */
 } kiln_energy_options;
 
 typedef struct kiln_energy_count {

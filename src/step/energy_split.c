@@ -61,7 +61,8 @@ static bool look_at(kiln_energy_pass *w, kiln_energy_candidate c, kiln_energy_sl
         return false;
     uint32_t ca = slot->corner[0], cb = slot->corner[1];
     double gain = kiln_energy_foresee(w, slot->tet, ca, cb);
-    if (!kiln_energy_is_worth(w, slot->tet, ca, cb, gain))
+    if (!kiln_energy_is_worth(w, slot->tet, ca, cb, gain) ||
+        !kiln_energy_split_may_end_well(w, slot->tet, ca, cb))
         return false;
     slot->edge = (kiln_energy_candidate){gain, c.a, c.b};
     if (gain < STALE * c.gain) {

@@ -51,28 +51,13 @@ static bool all_positive(const kiln_energy_pass *w, const uint32_t *tets, size_t
     return true;
 }
 
-/* The worst quality at the end of the step. What moves goes on from there: tets that it has crushed
- * make steps short. */
-static double worst_shape(const kiln_energy_pass *w, const uint32_t *tets, size_t count)
-{
-    const kiln_mesh *mesh = w->remesher->mesh;
-    const kiln_vec3 *x = w->objective->end;
-    double worst = 1.0;
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t *v = mesh->tet[tets[i]].v;
-        if (kiln_tet_live(mesh, tets[i]))
-            worst = fmin(worst, kiln_tet_quality(&x[v[0]], &x[v[1]], &x[v[2]], &x[v[3]]));
-    }
-    return worst;
-}
-
 /* What a change has made. */
 static bool ends_well(const kiln_energy_pass *w)
 {
     const kiln_u32_array *made = (const kiln_u32_array *)(const void *)&w->remesher->changed;
     return all_positive(w, made->data, made->count) &&
-           (w->objective->scheme.scale == 0.0 ||
-            kiln_energy_keeps_shape(w, w->trial.shape, worst_shape(w, made->data, made->count)));
+           kiln_energy_ends_well(w, w->trial.shape,
+                                 kiln_energy_end_shape(w, made->data, made->count));
 }
 
 /* The places of a patch. What lives of its tets, and of those that were made, is all that they can
@@ -294,9 +279,9 @@ static double stored_at_begin(const kiln_energy_pass *w, const uint32_t *tets, s
 static bool ask_for_rise(kiln_energy_pass *w)
 {
     const kiln_remesher *r = w->remesher;
-    double rise = stored_at_begin(w, r->changed.data, r->changed.count) - w->trial.begin;
-    w->trial.least += fmax(rise, 0.0);
-    return !w->trial.keeps_begin || rise >= -w->options->collapse;
+    w->trial.rise = stored_at_begin(w, r->changed.data, r->changed.count) - w->trial.begin;
+    w->trial.least += fmax(w->trial.rise, 0.0);
+    return !w->trial.keeps_begin || w->trial.rise >= -w->options->collapse;
 }
 
 /* Of the new vertex, what all its parents have; bits the mesh inherits, axes it does not. */
@@ -359,11 +344,6 @@ static bool keeps(void *self, kiln_remesher *remesher, const kiln_change *change
     return kept;
 }
 
-bool kiln_energy_keeps_shape(const kiln_energy_pass *pass, double before, double after)
-{
-    return after > pass->options->quality || after >= before;
-}
-
 /* J2 */
 static bool keeps_shape(void *self, const kiln_remesher *remesher, const kiln_proposal *proposal)
 {
@@ -421,6 +401,9 @@ static bool conclude(kiln_energy_pass *w, kiln_verdict verdict, kiln_energy_coun
     if (patch)
         kiln_energy_forget(w, patch->tets.data, patch->tets.count);
     kiln_energy_forget(w, w->remesher->changed.data, w->remesher->changed.count);
+    if (w->options->lost && w->remesher->changed.count > 0)
+        w->options->lost[w->remesher->mesh->info[w->remesher->changed.data[0]].part] -=
+            w->trial.rise;
     count->taken++;
     count->gained += w->trial.gained + w->trial.drag; /* by which the objective falls */
     w->status = tell_surface(w, patch);
@@ -430,7 +413,7 @@ static bool conclude(kiln_energy_pass *w, kiln_verdict verdict, kiln_energy_coun
 bool kiln_energy_make(kiln_energy_pass *pass, const kiln_proposal *proposal,
                       kiln_energy_count *count)
 {
-    pass->trial.shape = worst_shape(pass, proposal->old, proposal->old_count);
+    pass->trial.shape = kiln_energy_end_shape(pass, proposal->old, proposal->old_count);
     if (!pass->trial.judged) {
         pass->objective->apex =
             pass->objective
@@ -464,7 +447,7 @@ bool kiln_energy_try_move(kiln_energy_pass *pass, uint32_t vertex, const kiln_pl
     if (pass->status != KILN_OK)
         return false;
     const kiln_u32_array *star = &pass->walker.tets;
-    pass->trial.shape = worst_shape(pass, star->data, star->count);
+    pass->trial.shape = kiln_energy_end_shape(pass, star->data, star->count);
     pass->objective->apex = pass->objective->end[vertex];
     pass->trial.before = value_of(pass, star->data, star->count);
     pass->trial.begin = stored_at_begin(pass, star->data, star->count);
