@@ -236,6 +236,7 @@ void kiln_surface_release(kiln_context *context, struct kiln_surface *surface)
         return;
     kiln_array_free(context, &surface->triangles);
     kiln_array_free(context, &surface->segments);
+    kiln_array_free(context, &surface->room);
     kiln_array_free(context, &surface->start);
     kiln_array_free(context, &surface->corner);
     kiln_array_free(context, &surface->volume);
