@@ -7,6 +7,7 @@
  * far, the other's band is less than d / 2. Sheets that touch, or pass through each other, have no
  * room. Found when first asked for, since most faces never are. */
 #include "geom/distance.h"
+#include "remesh/surface.h"
 #include "remesh/surface_begin.h"
 
 /* How far the smooth surface and what is allowed round it are from the begin faces, in bands. */
@@ -118,4 +119,22 @@ double kiln_surface_room(const struct kiln_surface *surface, uint32_t item)
     room = find_room(surface, &surface->triangles.data[item]);
     atomic_store_explicit(known, room, memory_order_relaxed);
     return room;
+}
+
+/* A triangle goes no farther than the farthest of its corners. */
+bool kiln_surface_has_room(const kiln_remesher *remesher, uint32_t vertex, kiln_vec3 p)
+{
+    const struct kiln_surface *surface = remesher->surface;
+    if (vertex >= surface->vertices)
+        return false;
+    for (uint32_t i = surface->start.data[vertex]; i < surface->start.data[vertex + 1]; i++) {
+        uint32_t item = surface->corner.data[i] / 3;
+        const kiln_sheet_triangle *t = &surface->triangles.data[item];
+        double room = kiln_surface_room(surface, item);
+        double way2 = kiln_v3_norm2(kiln_v3_sub(p, t->p[surface->corner.data[i] % 3]));
+        double most = room * kiln_surface_band(surface, t->edge);
+        if (room < 1.0 && !(way2 < most * most))
+            return false;
+    }
+    return true;
 }
