@@ -9,6 +9,7 @@
 #include "mesh/reorder.h"
 #include "remesh/improve_sized.h"
 #include "remesh/shape_change.h"
+#include "remesh/surface.h"
 
 #include <string.h>
 
@@ -19,6 +20,7 @@ typedef struct improvement {
     double ridge;               /* radians; 0: the usual */
     double size;                /* m; 0: none asked for */
     const char *metric;         /* file of sizes or metrics; NULL: none */
+    const char *within;         /* mesh whose surface's band is not left; NULL: the input's */
     char field[KILN_NAME_SIZE]; /* what it holds, as a field of the mesh */
 } improvement;
 
@@ -78,6 +80,7 @@ static kiln_status read_options(const kiln_arguments *arguments, improvement *ou
     KILN_TRY(read_surface(arguments, out, error));
     const char *size = kiln_arguments_get(arguments, "size");
     out->metric = kiln_arguments_get(arguments, "metric");
+    out->within = kiln_arguments_get(arguments, "within");
     if (size && out->metric)
         return kiln_fail(error, KILN_ERR_INPUT, "--size", 0, -1,
                          "--size and --metric exclude each other");
@@ -192,6 +195,7 @@ typedef struct work {
     kiln_improve_report report;
     kiln_adapt_report adapted;
     kiln_mesh_shape shape_before, shape_after;
+    struct kiln_surface *held;
     kiln_mesh *mesh;
 } work;
 
@@ -248,6 +252,7 @@ static void free_work(kiln_context *context, work *w)
 {
     kiln_mesh_shape_free(context, &w->shape_before);
     kiln_mesh_shape_free(context, &w->shape_after);
+    kiln_surface_release(context, w->held);
     kiln_soup_free(&w->input);
     kiln_soup_free(&w->output);
     kiln_survey_free(&w->before);
@@ -296,6 +301,27 @@ static bool stays_in_band(const kiln_mesh_comparison *comparison)
     return false;
 }
 
+/* The surface of another mesh, of which this is a later state. */
+static kiln_status hold_within(kiln_context *context, improvement *how, struct kiln_surface **held,
+                               kiln_error *error)
+{
+    kiln_soup soup;
+    kiln_mesh *mesh = NULL;
+    kiln_input_repairs repairs;
+    if (!how->within)
+        return KILN_OK;
+    kiln_soup_init(&soup, context);
+    kiln_status status = kiln_soup_read(context, how->within, NULL, &soup, error);
+    if (status == KILN_OK)
+        status = kiln_mesh_mend(&soup, how->within, how->ridge, &mesh, &repairs, error);
+    if (status == KILN_OK)
+        status = kiln_surface_freeze(mesh, &how->remesh, held, error);
+    how->remesh.held = *held;
+    kiln_mesh_destroy(mesh);
+    kiln_soup_free(&soup);
+    return status;
+}
+
 static kiln_status improve_and_write(kiln_context *context, const kiln_arguments *arguments,
                                      improvement *how, work *w, int *code, kiln_error *error)
 {
@@ -303,6 +329,7 @@ static kiln_status improve_and_write(kiln_context *context, const kiln_arguments
     kiln_format_options encoding;
     KILN_TRY(kiln_encoding_options(arguments, &encoding, error));
     KILN_TRY(read_mesh(context, arguments->operands[0], how, w, error));
+    KILN_TRY(hold_within(context, how, &w->held, error));
     kiln_crossing crossing;
     KILN_TRY(kiln_surface_find_crossing(w->mesh, how->remesh.space, &crossing, error));
     if (!kiln_arguments_has(arguments, "allow-overlap"))
@@ -374,6 +401,8 @@ int kiln_command_mesh_improve(int argc, char **argv)
         {"ridge-angle", 0, "DEGREES",
          "edges that turn by more stay, and creases between flat faces (default: 45)"},
         {"band", 0, "TIMES", "curved surfaces may move by this many times the usual (default: 1)"},
+        {"within", 0, "FILE",
+         "stay in the band of this mesh's surface, too (IN was made of it before)"},
         {"allow-overlap", 0, NULL, "take a mesh whose surface passes through itself"},
         {"json", 0, NULL, "print one object, for scripts"},
         {"ascii", 0, NULL, "write text"},

@@ -164,8 +164,7 @@ static kiln_status remesh_and_write(kiln_context *context, const kiln_arguments 
     KILN_TRY(kiln_survey_take(&w->input, &w->before, error));
     KILN_TRY(kiln_mesh_mend(&w->input, arguments->operands[0], 0.0, &w->mesh, &w->repairs, error));
     KILN_TRY(remesh(arguments, w, error));
-    KILN_TRY(
-        kiln_refuse_new_overlap(w->made, KILN_SPACE_WORLD, 0, arguments->operands[0], error));
+    KILN_TRY(kiln_refuse_new_overlap(w->made, KILN_SPACE_WORLD, 0, arguments->operands[0], error));
     KILN_TRY(kiln_mesh_to_soup(w->made, &w->output, error));
     KILN_TRY(kiln_soup_write(context, path, &encoding, &w->output, error));
     kiln_mesh_comparison *comparison = &w->comparison;

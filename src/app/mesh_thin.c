@@ -40,11 +40,12 @@ static bool is_worth_a_word(const kiln_thin_tets *thin)
 void kiln_thin_tets_print(const kiln_thin_tets *thin, FILE *out)
 {
     if (is_worth_a_word(thin))
-        fprintf(out,
-                "\n%zu tets below %g have all corners on the surface: the body is about %.3g thick "
-                "there and their\n  edges up to %.3g long, which caps their quality; edges of about "
-                "%.3g would not\n",
-                thin->count, BAD, thin->height, thin->edge, 1.5 * thin->height);
+        fprintf(
+            out,
+            "\n%zu tets below %g have all corners on the surface: the body is about %.3g thick "
+            "there and their\n  edges up to %.3g long, which caps their quality; edges of about "
+            "%.3g would not\n",
+            thin->count, BAD, thin->height, thin->edge, 1.5 * thin->height);
 }
 
 void kiln_thin_tets_json(const kiln_thin_tets *thin, kiln_json *json)

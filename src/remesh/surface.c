@@ -259,6 +259,7 @@ kiln_status kiln_surface_freeze(kiln_mesh *mesh, const kiln_remesh_options *opti
     kiln_remesher remesher;
     kiln_remesh_options plain = *options;
     plain.sizing = NULL;
+    plain.held = NULL;
     KILN_TRY(kiln_remesher_begin(mesh, &plain, &remesher, error));
     *out = remesher.surface;
     (*out)->smooth = false;

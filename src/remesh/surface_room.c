@@ -86,8 +86,8 @@ static bool visit(void *user, uint32_t item)
     bool facing = face_each_other(query, other);
     if (!facing && !joined && !touch(query, other))
         return true;
-    double gap = joined ? gap_at_corner(t, other)
-                        : sqrt(kiln_closest_triangles(t->p, other->p).distance2);
+    double gap =
+        joined ? gap_at_corner(t, other) : sqrt(kiln_closest_triangles(t->p, other->p).distance2);
     if (gap <= query->touching)
         query->gap = 0.0;
     else if (facing)

@@ -441,7 +441,7 @@ START_TEST(sheets_that_face_each_other_stay_apart)
     kiln_context *context = kiln_test_context(2);
     for (int i = 0; i < 4; i++) {
         kiln_mesh *mesh =
-            two_bowls(context, "radius=0.788 thickness=0.2 h=0.22", i == 3 ? 1e4 : 0.0);
+            two_bowls(context, "radius=0.786 thickness=0.2 h=0.22", i == 3 ? 1e4 : 0.0);
         ck_assert_uint_eq(crossings(mesh), 0);
         kiln_remesh_options options = kiln_remesh_default_options();
         options.surface = i == 1 ? KILN_SURFACE_SMOOTH : KILN_SURFACE_QUADRIC;
