@@ -1,13 +1,15 @@
 #include "app/command.h"
 #include "app/mesh_command.h"
 #include "app/mesh_mend.h"
+#include "app/mesh_overlap.h"
 #include "app/mesh_table.h"
+#include "app/mesh_thin.h"
 #include "base/clock.h"
 #include "io/format.h"
 #include "mesh/reorder.h"
 #include "remesh/improve_sized.h"
 #include "remesh/shape_change.h"
-#include "topology/crossing.h"
+#include "remesh/surface.h"
 
 #include <string.h>
 
@@ -18,6 +20,7 @@ typedef struct improvement {
     double ridge;               /* radians; 0: the usual */
     double size;                /* m; 0: none asked for */
     const char *metric;         /* file of sizes or metrics; NULL: none */
+    const char *within;         /* mesh whose surface's band is not left; NULL: the input's */
     char field[KILN_NAME_SIZE]; /* what it holds, as a field of the mesh */
 } improvement;
 
@@ -77,6 +80,7 @@ static kiln_status read_options(const kiln_arguments *arguments, improvement *ou
     KILN_TRY(read_surface(arguments, out, error));
     const char *size = kiln_arguments_get(arguments, "size");
     out->metric = kiln_arguments_get(arguments, "metric");
+    out->within = kiln_arguments_get(arguments, "within");
     if (size && out->metric)
         return kiln_fail(error, KILN_ERR_INPUT, "--size", 0, -1,
                          "--size and --metric exclude each other");
@@ -152,24 +156,6 @@ static kiln_status make_sizing(kiln_mesh *mesh, const improvement *how, kiln_siz
     return status;
 }
 
-/* A mesh that passes through itself is not what anyone wants to improve, unless they say so. */
-static kiln_status refuse_overlap(const kiln_mesh *mesh, kiln_space space, const char *path,
-                                  kiln_error *error)
-{
-    kiln_crossing crossing;
-    KILN_TRY(kiln_surface_find_crossing(mesh, space, &crossing, error));
-    if (crossing.pairs == 0)
-        return KILN_OK;
-    uint32_t a = mesh->face[crossing.face[0]].at / 4, b = mesh->face[crossing.face[1]].at / 4;
-    kiln_vec3 at = kiln_mesh_positions(mesh, space)[mesh->tet[a].v[0]];
-    return kiln_fail(
-        error, KILN_ERR_INPUT, path, 0, -1,
-        "tet %u and tet %u, near (%g, %g, %g): their surface faces pass through each "
-        "other (%zu such pairs), so the mesh overlaps itself; 'kiln mesh remesh' makes "
-        "one body of it, --allow-overlap improves it as it is",
-        a + 1, b + 1, at.x, at.y, at.z, crossing.pairs);
-}
-
 static kiln_status improve(kiln_mesh *mesh, const improvement *how, kiln_improve_report *report,
                            kiln_adapt_report *adapted, kiln_error *error)
 {
@@ -202,60 +188,23 @@ static double fitting(const kiln_edge_survey *edges)
     return edges->edges ? (double)edges->fitting / (double)edges->edges : 0.0;
 }
 
-/* Of the bad tets with all corners on the surface: how many, and their mean height and longest
- * edge. */
-typedef struct thin_tets {
-    size_t count;
-    double height, edge;
-} thin_tets;
-
-static thin_tets find_thin(const kiln_mesh *mesh, kiln_space space)
-{
-    const double bad = 0.3;
-    const kiln_vec3 *p = kiln_mesh_positions(mesh, space);
-    thin_tets thin = {0};
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
-        const uint32_t *v = mesh->tet[t].v;
-        uint32_t flags = KILN_VERTEX_SURFACE;
-        double area = 0.0, edge = 0.0;
-        for (int k = 0; k < 4 && kiln_tet_live(mesh, t); k++)
-            flags &= mesh->vertex[v[k]].flags;
-        if (!kiln_tet_live(mesh, t) || !flags ||
-            kiln_tet_quality(&p[v[0]], &p[v[1]], &p[v[2]], &p[v[3]]) >= bad)
-            continue;
-        for (uint32_t f = 0; f < 4; f++) {
-            kiln_vec3 a = p[v[kiln_face_corner[f][0]]];
-            kiln_vec3 b = kiln_v3_sub(p[v[kiln_face_corner[f][1]]], a);
-            kiln_vec3 c = kiln_v3_sub(p[v[kiln_face_corner[f][2]]], a);
-            area = fmax(area, 0.5 * kiln_v3_norm(kiln_v3_cross(b, c)));
-            edge = fmax(edge, fmax(kiln_v3_norm(b), kiln_v3_norm(c)));
-        }
-        thin.count++;
-        thin.height += 3.0 * kiln_tet_volume(p[v[0]], p[v[1]], p[v[2]], p[v[3]]) / area;
-        thin.edge += edge;
-    }
-    thin.height /= (double)(thin.count ? thin.count : 1);
-    thin.edge /= (double)(thin.count ? thin.count : 1);
-    return thin;
-}
-
-/* What caps the quality of a thin body. */
-static void print_thin(const kiln_mesh *mesh, kiln_space space)
-{
-    const thin_tets thin = find_thin(mesh, space);
-    if (10 * thin.count > mesh->table[KILN_ON_TET].live)
-        printf("\n%zu tets below 0.3 have all corners on the surface: the body is about %.3g thick "
-               "there "
-               "and their\n  edges up to %.3g long, which caps their quality; edges of about %.3g "
-               "would "
-               "not\n",
-               thin.count, thin.height, thin.edge, 1.5 * thin.height);
-}
+typedef struct work {
+    kiln_soup input, output;
+    kiln_survey before, after;
+    kiln_input_repairs repairs;
+    kiln_improve_report report;
+    kiln_adapt_report adapted;
+    kiln_mesh_shape shape_before, shape_after;
+    struct kiln_surface *held;
+    kiln_mesh *mesh;
+} work;
 
 static void print_report(const kiln_arguments *arguments, const kiln_mesh_comparison *comparison,
-                         const kiln_improve_report *report, const kiln_adapt_report *adapted,
-                         const kiln_input_repairs *repairs)
+                         const work *w, kiln_thin_tets thin)
 {
+    const kiln_improve_report *report = &w->report;
+    const kiln_adapt_report *adapted = &w->adapted;
+    const kiln_input_repairs *repairs = &w->repairs;
     bool sized = adapted->edges.edges > 0;
     if (kiln_arguments_has(arguments, "json")) {
         kiln_json json = kiln_json_to_stream(stdout);
@@ -270,6 +219,7 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
             kiln_json_count(&json, "splits", adapted->splits);
             kiln_json_count(&json, "contractions", adapted->contractions);
         }
+        kiln_thin_tets_json(&thin, &json);
         kiln_json_object(&json, "operators");
         for (int k = 0; k < KILN_OP_COUNT; k++) {
             kiln_json_object(&json, kiln_operator_name((kiln_operator)k));
@@ -295,22 +245,14 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
                report->outgrown ? ": it would take more than 3.5 times the tets" : "");
     if (report->stopped)
         puts("\nstopped early: the mesh is valid and as good as it had become");
+    kiln_thin_tets_print(&thin, stdout);
 }
-
-typedef struct work {
-    kiln_soup input, output;
-    kiln_survey before, after;
-    kiln_input_repairs repairs;
-    kiln_improve_report report;
-    kiln_adapt_report adapted;
-    kiln_mesh_shape shape_before, shape_after;
-    kiln_mesh *mesh;
-} work;
 
 static void free_work(kiln_context *context, work *w)
 {
     kiln_mesh_shape_free(context, &w->shape_before);
     kiln_mesh_shape_free(context, &w->shape_after);
+    kiln_surface_release(context, w->held);
     kiln_soup_free(&w->input);
     kiln_soup_free(&w->output);
     kiln_survey_free(&w->before);
@@ -359,6 +301,27 @@ static bool stays_in_band(const kiln_mesh_comparison *comparison)
     return false;
 }
 
+/* The surface of another mesh, of which this is a later state. */
+static kiln_status hold_within(kiln_context *context, improvement *how, struct kiln_surface **held,
+                               kiln_error *error)
+{
+    kiln_soup soup;
+    kiln_mesh *mesh = NULL;
+    kiln_input_repairs repairs;
+    if (!how->within)
+        return KILN_OK;
+    kiln_soup_init(&soup, context);
+    kiln_status status = kiln_soup_read(context, how->within, NULL, &soup, error);
+    if (status == KILN_OK)
+        status = kiln_mesh_mend(&soup, how->within, how->ridge, &mesh, &repairs, error);
+    if (status == KILN_OK)
+        status = kiln_surface_freeze(mesh, &how->remesh, held, error);
+    how->remesh.held = *held;
+    kiln_mesh_destroy(mesh);
+    kiln_soup_free(&soup);
+    return status;
+}
+
 static kiln_status improve_and_write(kiln_context *context, const kiln_arguments *arguments,
                                      improvement *how, work *w, int *code, kiln_error *error)
 {
@@ -366,8 +329,12 @@ static kiln_status improve_and_write(kiln_context *context, const kiln_arguments
     kiln_format_options encoding;
     KILN_TRY(kiln_encoding_options(arguments, &encoding, error));
     KILN_TRY(read_mesh(context, arguments->operands[0], how, w, error));
+    KILN_TRY(hold_within(context, how, &w->held, error));
+    kiln_crossing crossing;
+    KILN_TRY(kiln_surface_find_crossing(w->mesh, how->remesh.space, &crossing, error));
     if (!kiln_arguments_has(arguments, "allow-overlap"))
-        KILN_TRY(refuse_overlap(w->mesh, how->remesh.space, arguments->operands[0], error));
+        KILN_TRY(kiln_refuse_overlap(w->mesh, how->remesh.space, &crossing, arguments->operands[0],
+                                     error));
     KILN_TRY(kiln_mesh_shape_take(w->mesh, how->remesh.space, &w->shape_before, error));
     kiln_mesh_comparison comparison = {.before = &w->before,
                                        .after = &w->after,
@@ -384,6 +351,8 @@ static kiln_status improve_and_write(kiln_context *context, const kiln_arguments
     comparison.hausdorff = shape.hausdorff;
     comparison.of_band = shape.of_band / how->remesh.band;
     comparison.volume_change = shape.volume * w->before.volume;
+    KILN_TRY(kiln_refuse_new_overlap(w->mesh, how->remesh.space, crossing.pairs,
+                                     arguments->operands[0], error));
     KILN_TRY(kiln_mesh_to_soup(w->mesh, &w->output, error));
     KILN_TRY(kiln_soup_write(context, kiln_arguments_get(arguments, "output"), &encoding,
                              &w->output, error));
@@ -391,9 +360,7 @@ static kiln_status improve_and_write(kiln_context *context, const kiln_arguments
     KILN_TRY(kiln_changed_tets(&w->input, &w->output, &comparison.changed, error));
     comparison.whole = kiln_wall_seconds() - began;
     comparison.whole_cpu = kiln_processor_seconds();
-    print_report(arguments, &comparison, &w->report, &w->adapted, &w->repairs);
-    if (!kiln_arguments_has(arguments, "json"))
-        print_thin(w->mesh, how->remesh.space);
+    print_report(arguments, &comparison, w, kiln_thin_tets_find(w->mesh, how->remesh.space));
     bool kept = stays_in_band(&comparison);
     *code = w->report.stopped || !kept ? KILN_EXIT_FAILED : KILN_EXIT_FINE;
     return KILN_OK;
@@ -434,6 +401,8 @@ int kiln_command_mesh_improve(int argc, char **argv)
         {"ridge-angle", 0, "DEGREES",
          "edges that turn by more stay, and creases between flat faces (default: 45)"},
         {"band", 0, "TIMES", "curved surfaces may move by this many times the usual (default: 1)"},
+        {"within", 0, "FILE",
+         "stay in the band of this mesh's surface, too (IN was made of it before)"},
         {"allow-overlap", 0, NULL, "take a mesh whose surface passes through itself"},
         {"json", 0, NULL, "print one object, for scripts"},
         {"ascii", 0, NULL, "write text"},

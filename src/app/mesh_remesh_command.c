@@ -1,7 +1,9 @@
 #include "app/hausdorff.h"
 #include "app/mesh_command.h"
 #include "app/mesh_mend.h"
+#include "app/mesh_overlap.h"
 #include "app/mesh_table.h"
+#include "app/mesh_thin.h"
 #include "base/clock.h"
 #include "io/format.h"
 #include "remesh/domain.h"
@@ -42,7 +44,8 @@ static void show_progress(void *user, const char *stage, double done)
 }
 
 static void print_report(const kiln_arguments *arguments, const kiln_mesh_comparison *comparison,
-                         const kiln_domain_report *report, const kiln_input_repairs *repairs)
+                         const kiln_domain_report *report, const kiln_input_repairs *repairs,
+                         kiln_thin_tets thin)
 {
     const struct {
         const char *key, *what;
@@ -71,6 +74,7 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
             kiln_json_count(&json, rows[i].key, rows[i].count);
         kiln_json_bool(&json, "joined", report->joined);
         kiln_json_bool(&json, "material_reset", report->material_reset);
+        kiln_thin_tets_json(&thin, &json);
         kiln_json_end(&json);
         return;
     }
@@ -87,6 +91,7 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
     }
     if (report->material_reset)
         puts("\nmaterial positions could not be carried over: they are the world positions now");
+    kiln_thin_tets_print(&thin, stdout);
 }
 
 typedef struct work {
@@ -159,6 +164,7 @@ static kiln_status remesh_and_write(kiln_context *context, const kiln_arguments 
     KILN_TRY(kiln_survey_take(&w->input, &w->before, error));
     KILN_TRY(kiln_mesh_mend(&w->input, arguments->operands[0], 0.0, &w->mesh, &w->repairs, error));
     KILN_TRY(remesh(arguments, w, error));
+    KILN_TRY(kiln_refuse_new_overlap(w->made, KILN_SPACE_WORLD, 0, arguments->operands[0], error));
     KILN_TRY(kiln_mesh_to_soup(w->made, &w->output, error));
     KILN_TRY(kiln_soup_write(context, path, &encoding, &w->output, error));
     kiln_mesh_comparison *comparison = &w->comparison;
@@ -168,7 +174,8 @@ static kiln_status remesh_and_write(kiln_context *context, const kiln_arguments 
     comparison->before = &w->before;
     comparison->after = &w->after;
     comparison->volume_change = w->after.volume - w->before.volume;
-    print_report(arguments, comparison, &w->report, &w->repairs);
+    print_report(arguments, comparison, &w->report, &w->repairs,
+                 kiln_thin_tets_find(w->made, KILN_SPACE_WORLD));
     return KILN_OK;
 }
 

@@ -4,6 +4,7 @@
  * same is done round tets that cannot be made good as it is: edges and corners of two bodies that
  * are nearly in one place hold what lies between. */
 #include "remesh/domain_impl.h"
+#include "remesh/surface.h"
 
 #include "geom/distance.h"
 #include "geom/tet_quality.h"
@@ -193,7 +194,10 @@ static void smooth_once(seam *s, kiln_remesher *remesher, double step)
         if (weight <= 0.0)
             continue;
         kiln_vec3 middle = kiln_v3_scale(s->sum.data[v], 1.0 / s->count.data[v]);
-        kiln_remesher_locate(remesher, kiln_v3_lerp(p, middle, step * weight), &place);
+        p = kiln_v3_lerp(p, middle, step * weight);
+        if (!kiln_surface_has_room(remesher, v, p))
+            continue;
+        kiln_remesher_locate(remesher, p, &place);
         kiln_remesher_move_above(remesher, v, &place, FLOOR);
     }
 }

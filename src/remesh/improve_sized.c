@@ -155,7 +155,8 @@ kiln_status kiln_improve_sized(kiln_mesh *mesh, const kiln_improve_request *requ
     if (!field && !other)
         return improve_once(mesh, request, NULL, report, error);
     KILN_TRY(kiln_surface_freeze(mesh, &request->remesh, &first, error));
-    held.remesh.held = first;
+    if (!held.remesh.held)
+        held.remesh.held = first;
     kiln_status status = field ? improve_held(mesh, &held, field, report, adapted, error)
                                : improve_by_other(mesh, &held, report, error);
     kiln_surface_release(mesh->context, first);

@@ -236,6 +236,7 @@ void kiln_surface_release(kiln_context *context, struct kiln_surface *surface)
         return;
     kiln_array_free(context, &surface->triangles);
     kiln_array_free(context, &surface->segments);
+    kiln_array_free(context, &surface->room);
     kiln_array_free(context, &surface->start);
     kiln_array_free(context, &surface->corner);
     kiln_array_free(context, &surface->volume);
@@ -258,6 +259,7 @@ kiln_status kiln_surface_freeze(kiln_mesh *mesh, const kiln_remesh_options *opti
     kiln_remesher remesher;
     kiln_remesh_options plain = *options;
     plain.sizing = NULL;
+    plain.held = NULL;
     KILN_TRY(kiln_remesher_begin(mesh, &plain, &remesher, error));
     *out = remesher.surface;
     (*out)->smooth = false;

@@ -54,6 +54,10 @@ bool kiln_surface_allows(const kiln_remesher *remesher, kiln_workspace *workspac
                          const uint32_t (*old)[3], size_t old_count, const uint32_t (*fresh)[3],
                          size_t fresh_count, const kiln_place *place);
 
+/* Whether a vertex of the begin may go to p without its faces meeting others that face them: for
+ * moves that nothing else judges. Where nothing is near, anywhere. */
+bool kiln_surface_has_room(const kiln_remesher *remesher, uint32_t vertex, kiln_vec3 p);
+
 /* What guards the surface in the world alone (kiln_remesh_options.guard), for changes that leave
  * its shape as it is where quality counts. */
 bool kiln_surface_is_guarded(const kiln_remesher *remesher, kiln_workspace *workspace,

@@ -5,6 +5,7 @@
  * the new triangles farther from it than the band and, the other way round, no begin vertex that
  * was in the band of the old ones left outside that of the new. */
 #include "geom/distance.h"
+#include "geom/predicates.h"
 #include "mesh/build.h"
 #include "remesh/surface.h"
 #include "remesh/surface_begin.h"
@@ -172,6 +173,51 @@ static unsigned edges_to_judge(const change *c, size_t j)
     return edges;
 }
 
+/* Whether begin faces under the old triangles touch others. */
+typedef struct touch_query {
+    const struct kiln_surface *surface;
+    bool found;
+} touch_query;
+
+static bool visit_touching(void *user, uint32_t item)
+{
+    touch_query *query = user;
+    query->found = kiln_surface_room(query->surface, item) == 0.0;
+    return !query->found;
+}
+
+static bool touches(const change *c)
+{
+    touch_query query = {.surface = c->surface};
+    kiln_box box = c->old[0].box;
+    for (size_t i = 1; i < c->old_count; i++)
+        box = kiln_box_join(box, c->old[i].box);
+    kiln_bvh_query_box(&c->surface->triangle_tree, box, visit_touching, &query);
+    return query.found;
+}
+
+static bool in_plane_exactly(const facet *f, const facet *plane)
+{
+    const kiln_vec3 *p = plane->p;
+    bool in = true;
+    for (int k = 0; k < 3 && in; k++)
+        in = kiln_orient3d(p[0], p[1], p[2], f->p[k]) == 0.0;
+    return in;
+}
+
+/* What touches bears no rounding: one sheet would be through the other. */
+static bool is_exact_to_the_bit(const change *c)
+{
+    for (size_t j = 0; j < c->fresh_count; j++) {
+        bool found = false;
+        for (size_t i = 0; i < c->old_count && !found; i++)
+            found = in_plane_exactly(&c->fresh[j], &c->old[i]);
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
 /* Points on a grid that is at most half as wide as the begin faces, one of which is given. */
 static bool near_begin(const change *c, size_t index, uint32_t item)
 {
@@ -218,7 +264,8 @@ static bool stays_near(const change *c, double *least)
     for (size_t j = 0; j < c->fresh_count; j++) {
         kiln_foot foot = foot_of(c, &c->fresh[j]);
         if (foot.item == KILN_BVH_NONE ||
-            foot.distance > c->surface->triangles.data[foot.item].allowed ||
+            foot.distance > kiln_surface_room(c->surface, foot.item) *
+                                c->surface->triangles.data[foot.item].allowed ||
             !near_begin(c, j, foot.item))
             return false;
         *least = fmin(*least, cosine_to(c, &c->fresh[j], &foot));
@@ -376,7 +423,7 @@ static bool judge(const change *c)
         if (!(c->fresh[j].area > 0.0))
             return false;
     if (is_exact(c))
-        return true;
+        return !touches(c) || is_exact_to_the_bit(c);
     if (c->remesher->options.surface == KILN_SURFACE_KEEP)
         return false;
     bool flips = !c->place && c->old_count == c->fresh_count;

@@ -334,6 +334,10 @@ kiln_status kiln_surface_finish(const kiln_remesher *remesher, struct kiln_surfa
     finish_segments(remesher, surface);
     for (size_t i = 0; i < surface->triangles.count; i++)
         surface->reach += 0.1 * surface->triangles.data[i].edge / (double)surface->triangles.count;
+    KILN_TRY(
+        kiln_array_reserve(remesher->context, &surface->room, surface->triangles.count + 1, error));
+    for (size_t i = 0; i < surface->triangles.count; i++)
+        atomic_init(&surface->room.data[i], -1.0);
     KILN_TRY(build_tree(remesher->context, surface, false, &surface->triangle_tree, error));
     return build_tree(remesher->context, surface, true, &surface->segment_tree, error);
 }
@@ -353,19 +357,29 @@ static double triangle_distance2(void *user, uint32_t item, kiln_vec3 point)
     return kiln_triangle_distance2(point, t->p);
 }
 
+/* Within a distance of a begin face, as far as there is room. */
+static bool is_within(foot_query *query, uint32_t item, kiln_vec3 p, double distance)
+{
+    double distance2 = triangle_distance2(query, item, p);
+    if (!(distance >= 0.0 && distance2 <= distance * distance))
+        return false;
+    double room = kiln_surface_room(query->surface, item);
+    return room >= 1.0 || distance2 <= room * room * distance * distance;
+}
+
 bool kiln_surface_near(const struct kiln_surface *surface, kiln_vec3 p, kiln_vec3 normal,
                        double limit, uint32_t *under)
 {
     foot_query query = {surface, normal};
     const kiln_sheet_triangle *hint = &surface->triangles.data[*under];
     /* The band is judged by the nearest face; a short enough distance from any decides too. */
-    double near2 = surface->smooth ? -1.0 : hint->near * hint->near;
-    if (triangle_distance2(&query, *under, p) <= near2)
+    double near = surface->smooth ? -1.0 : hint->near;
+    if (is_within(&query, *under, p, near))
         return true;
-    for (int k = 0; k < 3 && near2 > 0.0; k++)
+    for (int k = 0; k < 3 && near > 0.0; k++)
         for (uint32_t c = surface->start.data[hint->v[k]]; c < surface->start.data[hint->v[k] + 1];
              c++)
-            if (triangle_distance2(&query, surface->corner.data[c] / 3, p) <= near2) {
+            if (is_within(&query, surface->corner.data[c] / 3, p, near)) {
                 *under = surface->corner.data[c] / 3;
                 return true;
             }
@@ -373,7 +387,8 @@ bool kiln_surface_near(const struct kiln_surface *surface, kiln_vec3 p, kiln_vec
     if (foot.item == KILN_BVH_NONE)
         return false;
     *under = foot.item;
-    return foot.distance <= surface->triangles.data[foot.item].allowed;
+    return foot.distance <=
+           kiln_surface_room(surface, foot.item) * surface->triangles.data[foot.item].allowed;
 }
 
 static double segment_distance2(void *user, uint32_t item, kiln_vec3 point)
@@ -431,7 +446,7 @@ kiln_foot kiln_surface_foot(const struct kiln_surface *surface, kiln_vec3 p, kil
     kiln_closest_point closest = kiln_closest_on_triangle(p, t->p);
     foot.distance = sqrt(closest.distance2);
     foot.begin = foot.point = kiln_v3_sub(p, closest.offset);
-    foot.band = kiln_surface_band(surface, t->edge);
+    foot.band = kiln_surface_room(surface, foot.item) * kiln_surface_band(surface, t->edge);
     foot.normal = t->normal;
     if (t->flat)
         return foot;

@@ -13,6 +13,8 @@
 #include "geom/bvh.h"
 #include "remesh/remesher.h"
 
+#include <stdatomic.h>
+
 typedef struct kiln_sheet_triangle {
     kiln_vec3 p[3], corner_normal[3];
     kiln_vec3 normal; /* outward, or from the lower region to the higher */
@@ -41,6 +43,8 @@ struct kiln_surface {
     triangles;
     KILN_ARRAY_OF(kiln_feature_segment)
     segments;
+    KILN_ARRAY_OF(_Atomic double)
+    room; /* [triangle] part of its band that it has for itself; negative: not asked for yet */
     kiln_bvh triangle_tree, segment_tree;
     kiln_u32_array start, corner; /* triangles at a vertex: corner[start[v] ..] = 3 triangle + k */
     uint32_t vertices;            /* rows at the begin */
@@ -87,6 +91,10 @@ bool kiln_surface_near(const struct kiln_surface *surface, kiln_vec3 p, kiln_vec
 
 /* Within which the surface may change where its edges have that length. */
 double kiln_surface_band(const struct kiln_surface *surface, double edge);
+
+/* The part of its band that a begin face may use: less than all where the surface faces itself
+ * across a narrow gap, 0 where it touches itself. */
+double kiln_surface_room(const struct kiln_surface *surface, uint32_t item);
 
 /* Whether b lies in the plane through a with unit normal n, up to rounding. */
 bool kiln_surface_in_plane(const struct kiln_surface *surface, kiln_vec3 n, double noise,

@@ -240,8 +240,10 @@ static void move_all(restoring *r, double goal)
         if (length > most)
             way = kiln_v3_scale(way, most / length);
         kiln_place place = {.side = remesher->side.data[m->vertex]};
-        kiln_vec3 p = kiln_mesh_positions(remesher->mesh, r->space)[m->vertex];
-        kiln_remesher_locate(remesher, kiln_v3_add(p, way), &place);
+        kiln_vec3 p = kiln_v3_add(kiln_mesh_positions(remesher->mesh, r->space)[m->vertex], way);
+        if (!kiln_surface_has_room(remesher, m->vertex, p))
+            continue;
+        kiln_remesher_locate(remesher, p, &place);
         kiln_remesher_move_above(remesher, m->vertex, &place, goal);
     }
 }

@@ -4,6 +4,7 @@
 #include "remesh/surface.h"
 #include "remesh/surface_begin.h"
 #include "support.h"
+#include "topology/crossing.h"
 
 static kiln_remesher begin(kiln_mesh *mesh, kiln_surface_mode mode)
 {
@@ -404,6 +405,94 @@ START_TEST(out_of_memory_is_reported)
 }
 END_TEST
 
+/* A bowl in another with a gap between them, turned; both far from the origin if asked for. */
+static kiln_mesh *two_bowls(kiln_context *context, const char *inner, double far)
+{
+    kiln_soup soup = kiln_test_soup(context, "bowl", "radius=1 thickness=0.2 h=0.24");
+    kiln_soup other = kiln_test_soup(context, "bowl", inner);
+    const kiln_mat3 about = kiln_m3_rotation(kiln_v3(0, 0, 1), 0.3),
+                    turn = kiln_m3_rotation(kiln_v3(1, 2, 3), 0.7);
+    for (size_t i = 0; i < other.points.count; i++)
+        other.points.data[i] = kiln_m3_apply(about, other.points.data[i]);
+    ck_assert_int_eq(kiln_soup_append(&soup, &other, 1, NULL), KILN_OK);
+    for (size_t i = 0; i < soup.points.count; i++)
+        soup.points.data[i] =
+            kiln_v3_add(kiln_m3_apply(turn, soup.points.data[i]), kiln_v3(far, 0, 0));
+    kiln_build_options options = kiln_build_default_options();
+    kiln_build_report report;
+    kiln_mesh *mesh;
+    ck_assert_int_eq(kiln_mesh_build(context, &soup, &options, &mesh, &report, NULL), KILN_OK);
+    kiln_soup_free(&soup);
+    kiln_soup_free(&other);
+    return mesh;
+}
+
+static size_t crossings(const kiln_mesh *mesh)
+{
+    kiln_crossing crossing;
+    ck_assert_int_eq(kiln_surface_find_crossing(mesh, KILN_SPACE_MATERIAL, &crossing, NULL),
+                     KILN_OK);
+    return crossing.pairs;
+}
+
+/* Narrower than two bands: what one sheet may do alone and the other alone would cross. */
+START_TEST(sheets_that_face_each_other_stay_apart)
+{
+    kiln_context *context = kiln_test_context(2);
+    for (int i = 0; i < 4; i++) {
+        kiln_mesh *mesh =
+            two_bowls(context, "radius=0.786 thickness=0.2 h=0.22", i == 3 ? 1e4 : 0.0);
+        ck_assert_uint_eq(crossings(mesh), 0);
+        kiln_remesh_options options = kiln_remesh_default_options();
+        options.surface = i == 1 ? KILN_SURFACE_SMOOTH : KILN_SURFACE_QUADRIC;
+        options.band = i == 2 ? 4.0 : 1.0;
+        kiln_remesher remesher;
+        ck_assert_int_eq(kiln_remesher_begin(mesh, &options, &remesher, NULL), KILN_OK);
+        kiln_improve_options improve = kiln_improve_default_options();
+        improve.effort = 20000;
+        kiln_improve_report report;
+        ck_assert_int_eq(kiln_improve_mesh(&remesher, &improve, &report, NULL), KILN_OK);
+        kiln_remesher_end(&remesher);
+        ck_assert_uint_eq(crossings(mesh), 0);
+        kiln_mesh_destroy(mesh);
+    }
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* Room: all where nothing is near, half of a narrow gap, none where sheets touch. */
+START_TEST(room_is_half_of_the_gap)
+{
+    kiln_context *context = kiln_test_context(1);
+    const double gaps[3] = {1.0, 0.01, 0.0}, expected[3] = {1.0, 0.01, 0.0};
+    for (int i = 0; i < 3; i++) {
+        kiln_soup soup = kiln_test_soup(context, "box", "n=2");
+        kiln_soup other = kiln_test_soup(context, "box", "n=2");
+        for (size_t k = 0; k < other.points.count; k++)
+            other.points.data[k].x += 1.0 + gaps[i];
+        ck_assert_int_eq(kiln_soup_append(&soup, &other, 1, NULL), KILN_OK);
+        kiln_build_options build = kiln_build_default_options();
+        kiln_build_report report;
+        kiln_mesh *mesh;
+        ck_assert_int_eq(kiln_mesh_build(context, &soup, &build, &mesh, &report, NULL), KILN_OK);
+        kiln_remesher remesher = begin(mesh, KILN_SURFACE_QUADRIC);
+        const struct kiln_surface *surface = remesher.surface;
+        double least = 1.0;
+        for (uint32_t k = 0; k < surface->triangles.count; k++) {
+            double room = kiln_surface_room(surface, k);
+            double band = kiln_surface_band(surface, surface->triangles.data[k].edge);
+            least = fmin(least, room < 1.0 ? 2.0 * room * band : 1.0);
+        }
+        ck_assert_double_eq_tol(least, expected[i], 1e-12);
+        kiln_remesher_end(&remesher);
+        kiln_mesh_destroy(mesh);
+        kiln_soup_free(&soup);
+        kiln_soup_free(&other);
+    }
+    kiln_context_destroy(context);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("surface");
@@ -418,5 +507,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tests, curved_surfaces_stay_in_the_band);
     tcase_add_test(tests, interfaces_are_sheets);
     tcase_add_test(tests, out_of_memory_is_reported);
+    tcase_add_test(tests, sheets_that_face_each_other_stay_apart);
+    tcase_add_test(tests, room_is_half_of_the_gap);
     return suite;
 }
