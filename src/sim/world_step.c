@@ -67,7 +67,7 @@ static kiln_status make_step(kiln_world *world, double stop, double h, bool *fou
     for (size_t m = 0; world->modules[m] && world->report.outcome == KILN_STEP_DONE; m++)
         if (world->self[m] && world->modules[m]->after_step)
             KILN_TRY(world->modules[m]->after_step(world->self[m], moment, error));
-    return KILN_OK;
+    return kiln_may_go_on(world->context, error); /* or something has ended before its end */
 }
 
 static kiln_status try_step(kiln_world *world, double stop, double h, kiln_error *error)

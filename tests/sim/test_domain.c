@@ -125,6 +125,36 @@ START_TEST(a_sheared_block_is_remeshed_and_keeps_its_matter)
 }
 END_TEST
 
+static void leave_at_a_remesh(void *user, kiln_log_level level, const char *message)
+{
+    (void)user, (void)level;
+    if (strncmp(message, "whole-domain remesh", 19) == 0)
+        kiln_context_abandon(context);
+}
+
+/* A pass that is to stop ends early and finds a worse mesh: what it decides is not to last. */
+START_TEST(a_step_that_is_abandoned_while_it_remeshes_is_none)
+{
+    begin(1);
+    sheared_block("nx=3 ny=3 nz=3");
+    context->log = leave_at_a_remesh;
+    kiln_world *world = scene_world(scene);
+    kiln_status status = KILN_OK;
+    for (int i = 0; i < 60 && status == KILN_OK; i++) {
+        kiln_stats stats;
+        kiln_diagnosis diagnosis;
+        bool gave_up;
+        uint64_t before = kiln_mesh_hash(kiln_world_mesh(world));
+        status = kiln_world_step(world, scene->duration, &stats, &gave_up, &diagnosis, NULL);
+        if (status != KILN_OK)
+            ck_assert_uint_eq(kiln_mesh_hash(kiln_world_mesh(world)), before);
+    }
+    ck_assert_int_eq(status, KILN_ERR_STATE);
+    ck_assert_uint_eq(kiln_world_remeshes(world), 0);
+    end(world);
+}
+END_TEST
+
 /* A ball at x that flies along x. */
 static void ball(double x, double speed)
 {
@@ -533,6 +563,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("domain");
     TCase *cases = kiln_test_case(suite, "in a run");
     tcase_add_test(cases, a_sheared_block_is_remeshed_and_keeps_its_matter);
+    tcase_add_test(cases, a_step_that_is_abandoned_while_it_remeshes_is_none);
     tcase_add_test(cases, flat_sides_that_merge_bring_nothing);
     tcase_add_test(cases, dough_merges_and_rubber_does_not);
     tcase_add_test(cases, fine_surfaces_of_dough_are_one);
