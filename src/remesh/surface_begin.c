@@ -66,6 +66,7 @@ static kiln_status collect_triangles(const kiln_remesher *remesher, struct kiln_
             kiln_sheet_triangle triangle = triangle_of(mesh, points, t, f, surface->rounding);
             triangle.interface = interface;
             triangle.part = mesh->info[t].part;
+            triangle.body = mesh->parts.data[triangle.part].body;
             KILN_TRY(kiln_array_push(context, &surface->triangles, triangle, error));
         }
     }

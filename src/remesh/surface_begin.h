@@ -19,7 +19,7 @@ typedef struct kiln_sheet_triangle {
     kiln_vec3 p[3], corner_normal[3];
     kiln_vec3 normal; /* outward, or from the lower region to the higher */
     uint32_t v[3];
-    uint32_t part;
+    uint32_t part, body;
     uint32_t features; /* bit k: the edge from corner k to the next is one */
     double edge;       /* mean length */
     double allowed;    /* distance that samples may have from it: most of the band, since between
