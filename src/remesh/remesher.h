@@ -105,6 +105,9 @@ typedef struct kiln_remesh_options {
     /* The metric is for sizes alone. Shapes count as they are, without it, in both spaces: a tet is
      * as good as it is where it is worse. Only where quality counts in the material. */
     bool both_shapes;
+    /* Bodies may coincide in the space, as in the material of a run: where others are is nothing to
+     * the surface of one. */
+    bool bodies_coincide;
     /* [tet] equivalent plastic strain, NULL: nothing flows. Where matter has flowed its surface is
      * what the vertices say, not the faces between them: splits and flips that make it smoother
      * are not held to its band (kiln_remesher_has_flowed). Borrowed, of the mesh as it is now */

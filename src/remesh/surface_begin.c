@@ -152,6 +152,7 @@ kiln_status kiln_surface_collect(kiln_remesher *remesher, struct kiln_surface *s
     surface->size = fmax(side.x, fmax(side.y, side.z));
     surface->rounding = LAST_PLACES * largest;
     surface->band = remesher->options.band;
+    surface->bodies_coincide = remesher->options.bodies_coincide;
     surface->smooth = remesher->options.surface == KILN_SURFACE_SMOOTH;
     KILN_TRY(collect_triangles(remesher, surface, error));
     KILN_TRY(collect_segments(remesher, surface, error));

@@ -50,6 +50,7 @@ struct kiln_surface {
     uint32_t vertices;            /* rows at the begin */
     kiln_f64_array area;          /* [part] of its surface */
     kiln_f64_array volume;        /* [part] */
+    bool bodies_coincide;         /* of the options */
     bool smooth;                  /* the band is round the smooth surface, not the begin faces */
     double band;                  /* of the options */
     double size;                  /* longest side of the bounding box of the sheets */

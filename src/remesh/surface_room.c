@@ -5,9 +5,8 @@
  * not meet, whatever becomes of either and in whichever order: faces X and Z that are d apart are
  * both held to d / 2 if d is less than two of their bands, and where only one of them looks that
  * far, the other's band is less than d / 2. Sheets that touch, or pass through each other, have no
- * room. Only sheets of one body: where others are is nothing to its remeshing, they may coincide
- * with it in the material, and contact guards the world. Found when first asked for, since most
- * faces never are. */
+ * room. Where bodies may coincide only sheets of one count: contact guards the world. Found when
+ * first asked for, since most faces never are. */
 #include "geom/distance.h"
 #include "remesh/surface.h"
 #include "remesh/surface_begin.h"
@@ -81,7 +80,8 @@ static bool visit(void *user, uint32_t item)
 {
     room_query *query = user;
     const kiln_sheet_triangle *t = query->t, *other = &query->surface->triangles.data[item];
-    if (other->interface || other->body != t->body || other == t)
+    if (other->interface || other == t ||
+        (query->surface->bodies_coincide && other->body != t->body))
         return true;
     bool joined =
         has_corner(other, t->v[0]) || has_corner(other, t->v[1]) || has_corner(other, t->v[2]);

@@ -408,6 +408,7 @@ static kiln_remesh_options pass_options(const kiln_local *l)
     kiln_remesh_options options = kiln_remesh_default_options();
     options.space = l->world->space;
     options.band = l->settings->band;
+    options.bodies_coincide = l->world->space == KILN_SPACE_MATERIAL;
     /* Remeshing by energy knows what squeezed tets are worth: repairs would undo what it did. */
     options.volume_elsewhere =
         l->world->space == KILN_SPACE_MATERIAL && l->settings->method != KILN_REMESH_ENERGY;
