@@ -4,7 +4,7 @@
  * Pressure is the multiplier of that (solve/equality.h), the vertex field "liquid_pressure" (Pa,
  * rule interpolate) of the mesh, where the next step starts from. What volume a
  * vertex is to have is what it has, drawn towards the rest volumes of its part of the mesh by a
- * tenth of the difference in a step: what remeshing changes comes back, momentum untouched. */
+ * quarter of the difference in a step: what remeshing changes comes back, momentum untouched. */
 #ifndef KILN_STEP_LIQUID_H
 #define KILN_STEP_LIQUID_H
 
