@@ -8,6 +8,7 @@ const kiln_module *const kiln_modules[] = {
     &kiln_module_materials,
     &kiln_module_boundary,
     &kiln_module_gravity,
+    &kiln_module_heat,
     &kiln_module_contact,
     &kiln_module_liquid_pace,
     &kiln_module_fairing, /* before the material follows */
