@@ -28,7 +28,7 @@ struct kiln_heat {
     kiln_vertex_stars stars;
     kiln_f64_array passes;       /* [tet][6] c of its edges, W/K */
     kiln_f64_array film, supply; /* [row] W/K, W */
-    kiln_f64_array goal;         /* [row] K, where held */
+    kiln_f64_array led;          /* [row][2] K, where held */
     KILN_ARRAY_OF(uint8_t)
     held;
     KILN_ARRAY_OF(heat_link)
@@ -91,7 +91,7 @@ void kiln_heat_destroy(kiln_heat *heat)
     kiln_array_free(context, &heat->passes);
     kiln_array_free(context, &heat->film);
     kiln_array_free(context, &heat->supply);
-    kiln_array_free(context, &heat->goal);
+    kiln_array_free(context, &heat->led);
     kiln_array_free(context, &heat->held);
     kiln_array_free(context, &heat->links);
     kiln_array_free(context, &heat->linked);
@@ -110,7 +110,7 @@ static kiln_status make_room(kiln_heat *heat, kiln_error *error)
     KILN_TRY(kiln_array_reserve(context, &heat->passes, EDGES * tets, error));
     KILN_TRY(kiln_array_reserve(context, &heat->film, rows, error));
     KILN_TRY(kiln_array_reserve(context, &heat->supply, rows, error));
-    KILN_TRY(kiln_array_reserve(context, &heat->goal, rows, error));
+    KILN_TRY(kiln_array_reserve(context, &heat->led, 2 * rows, error));
     KILN_TRY(kiln_array_reserve(context, &heat->held, rows, error));
     KILN_TRY(kiln_array_reserve(context, &heat->begin, rows, error));
     KILN_TRY(kiln_array_reserve(context, &heat->given, rows, error));
@@ -147,10 +147,11 @@ void kiln_heat_film(kiln_heat *heat, uint32_t vertex, double conductance, double
     heat->supply.data[vertex] += conductance * air;
 }
 
-void kiln_heat_hold(kiln_heat *heat, uint32_t vertex, double temperature)
+void kiln_heat_hold(kiln_heat *heat, uint32_t vertex, double from, double to)
 {
     heat->held.data[vertex] = 1;
-    heat->goal.data[vertex] = temperature;
+    heat->led.data[2 * (size_t)vertex] = from;
+    heat->led.data[2 * (size_t)vertex + 1] = to;
 }
 
 kiln_status kiln_heat_link(kiln_heat *heat, const uint32_t vertex[4], const double weight[4],
@@ -452,11 +453,12 @@ static kiln_status set_pattern(kiln_heat *heat, kiln_error *error)
 }
 
 /* Where what is held is at a part of the step. */
-static void lead(kiln_heat *heat, const double *begin, double part)
+static void lead(kiln_heat *heat, double part)
 {
+    const double *led = heat->led.data;
     for (size_t i = 0; i < heat->stars.rows; i++)
         if (heat->held.data[i])
-            heat->now.data[i] = begin[i] + part * (heat->goal.data[i] - begin[i]);
+            heat->now.data[i] = led[2 * i] + part * (led[2 * i + 1] - led[2 * i]);
 }
 
 static kiln_status make_stages(kiln_heat *heat, const kiln_heat_matter *matter,
@@ -468,7 +470,7 @@ static kiln_status make_stages(kiln_heat *heat, const kiln_heat_matter *matter,
     memcpy(heat->now.data, temperature, heat->stars.rows * sizeof(double));
     for (size_t i = 0; i < heat->stars.rows; i++)
         given[i] = begin[i] + tau * heat->supply.data[i];
-    lead(heat, temperature, tau / h);
+    lead(heat, tau / h);
     KILN_TRY(solve_stage(heat, matter, tau, report, error));
     if (scheme == KILN_HEAT_EULER || !report->settled)
         return KILN_OK;
@@ -477,7 +479,7 @@ static kiln_status make_stages(kiln_heat *heat, const kiln_heat_matter *matter,
     for (size_t i = 0; i < heat->stars.rows; i++)
         given[i] =
             begin[i] + (1.0 - GAMMA) / GAMMA * (given[i] - begin[i]) + tau * heat->supply.data[i];
-    lead(heat, temperature, 1.0);
+    lead(heat, 1.0);
     return solve_stage(heat, matter, tau, report, error);
 }
 

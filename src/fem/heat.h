@@ -53,8 +53,8 @@ void kiln_heat_clear(kiln_heat *heat);
 void kiln_heat_supply(kiln_heat *heat, uint32_t vertex, double watts);
 /* conductance (air - T) flows in; conductance in W/K. */
 void kiln_heat_film(kiln_heat *heat, uint32_t vertex, double conductance, double air);
-/* The vertex has this temperature at the end of the step, and on the way there in between. */
-void kiln_heat_hold(kiln_heat *heat, uint32_t vertex, double temperature);
+/* The vertex is led from one temperature to the other in the step, whatever it has now. */
+void kiln_heat_hold(kiln_heat *heat, uint32_t vertex, double from, double to);
 /* From where weights are positive to where they are negative: conductance times the weighted sum of
  * temperatures, W/K. Weights sum to 0. */
 kiln_status kiln_heat_link(kiln_heat *heat, const uint32_t vertex[4], const double weight[4],

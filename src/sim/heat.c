@@ -313,6 +313,8 @@ static kiln_status build(kiln_world_heat *h, kiln_error *error)
         return KILN_OK;
     KILN_TRY(kiln_thermal_stress_build(h->stress, world->mesh, world->materials,
                                        kiln_world_material_of(world->mesh), error));
+    kiln_elements_set_besides(kiln_solid_elements(world->solid),
+                              kiln_thermal_stress_pressures(h->stress));
     press(h);
     return KILN_OK;
 }

@@ -54,14 +54,16 @@ static kiln_status load_face(kiln_world_heat *h, const kiln_scene_load *load, ui
 }
 
 static kiln_status load_vertex(kiln_world_heat *h, const kiln_scene_load *load, uint32_t vertex,
-                               double time, kiln_error *error)
+                               double begin, double end, kiln_error *error)
 {
-    kiln_circumstances at = {.time = time,
+    kiln_circumstances at = {.time = begin,
                              .material = kiln_world_starts(h->world)[vertex],
                              .world = h->world->mesh->x[vertex]};
-    double amount;
-    KILN_TRY(kiln_quantity_get(&load->amount, &at, &amount, 1, error));
-    kiln_heat_hold(h->heat, vertex, amount);
+    double from, to;
+    KILN_TRY(kiln_quantity_get(&load->amount, &at, &from, 1, error));
+    at.time = end;
+    KILN_TRY(kiln_quantity_get(&load->amount, &at, &to, 1, error));
+    kiln_heat_hold(h->heat, vertex, from, to);
     return KILN_OK;
 }
 
@@ -81,8 +83,8 @@ static kiln_status load_tet(kiln_world_heat *h, const kiln_scene_load *load, uin
     return KILN_OK;
 }
 
-static kiln_status set_load(kiln_world_heat *h, const kiln_boundary *b, size_t row, double time,
-                            kiln_error *error)
+static kiln_status set_load(kiln_world_heat *h, const kiln_boundary *b, size_t row, double begin,
+                            double end, kiln_error *error)
 {
     const kiln_scene_load *load = &h->world->scene->loads.data[row];
     const kiln_u32_array *rows = &b->loads[row].rows;
@@ -92,11 +94,11 @@ static kiln_status set_load(kiln_world_heat *h, const kiln_boundary *b, size_t r
     for (size_t i = 0; i < rows->count; i++) {
         uint32_t at = rows->data[i];
         if (where == KILN_ON_VERTEX)
-            KILN_TRY(load_vertex(h, load, at, time, error));
+            KILN_TRY(load_vertex(h, load, at, begin, end, error));
         else if (where == KILN_ON_FACE)
-            KILN_TRY(load_face(h, load, at, time, error));
+            KILN_TRY(load_face(h, load, at, end, error));
         else
-            KILN_TRY(load_tet(h, load, at, kiln_field_value(volume, at, 0), time, error));
+            KILN_TRY(load_tet(h, load, at, kiln_field_value(volume, at, 0), end, error));
     }
     return KILN_OK;
 }
@@ -109,7 +111,8 @@ static kiln_status add_loads(kiln_world_heat *h, double begin, double end, kiln_
         const kiln_scene_load *said = &scene->loads.data[i];
         if (said->kind >= KILN_LOAD_HEAT &&
             kiln_world_acts(h->world, said->from, said->until, begin, end))
-            KILN_TRY(kiln_said_wrap(scene, &said->said, set_load(h, b, i, end, error), error));
+            KILN_TRY(
+                kiln_said_wrap(scene, &said->said, set_load(h, b, i, begin, end, error), error));
     }
     return KILN_OK;
 }
