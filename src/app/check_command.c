@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const load_names[] = {"force", "traction", "pressure", "body"};
-static const char *const load_items[] = {"vertices", "faces", "faces", "tets"};
+static const char *const load_names[] = {"force", "traction", "pressure", "body",
+                                         "heat",  "flux",     "film",     "temperature"};
+static const char *const load_items[] = {"vertices", "faces", "faces", "tets",
+                                         "tets",     "faces", "faces", "vertices"};
 static const char *const norm_names[] = {"frobenius", "mises"};
 static const char *const law_names[] = {"work", "stress"};
 static const char *const method_names[] = {"none", "local", "global", "energy"};

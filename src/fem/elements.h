@@ -78,6 +78,9 @@ typedef enum kiln_element_output {
     KILN_OUTPUT_COUNT
 } kiln_element_output;
 uint32_t kiln_element_output_components(kiln_element_output what);
+/* Of stresses: p dtheta/dF besides, [tet slot], which another term has (thermal_stress.h); NULL:
+ * none. Borrowed. */
+void kiln_elements_set_besides(kiln_elements *elements, const double *pressure);
 void kiln_elements_output(const kiln_elements *elements, const double *x, kiln_element_output what,
                           double *out);
 

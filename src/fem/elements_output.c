@@ -36,6 +36,10 @@ static kiln_mat3 cauchy(const kiln_elements *elements, const kiln_element *e, si
     } else {
         kiln_material_stress(material->model, e->mu, e->lambda, F, &P);
     }
+    if (elements->besides) {
+        kiln_dilation_gradient(material->model->dilation, F, &D);
+        P = kiln_m3_add(P, kiln_m3_scale(D, elements->besides[e->slot]));
+    }
     double J = kiln_m3_det(*F);
     kiln_mat3 sigma = kiln_m3_scale(kiln_m3_mul(P, kiln_m3_transpose(*F)), 1.0 / J);
     return isfinite(kiln_m3_norm2(sigma)) ? sigma : (kiln_mat3){{{0}}};
@@ -99,7 +103,9 @@ static void write_principal(const output_job *job, const kiln_material *material
     bool nodal = material->nodal_pressure;
     kiln_principal f;
     model->principal(mu, nodal ? model->shape_lambda * mu : lambda,
-                     nodal ? elements->pressure.data[number] : 0.0, s, &f);
+                     (nodal ? elements->pressure.data[number] : 0.0) +
+                         (elements->besides ? elements->besides[batch->slot[lane]] : 0.0),
+                     s, &f);
     double inverse = 1.0 / (s[0] * s[1] * s[2]);
     for (int i = 0; i < 3; i++)
         t[i] = f.p[i] * s[i] * inverse;
@@ -151,6 +157,11 @@ static void output_chunk(void *user, size_t index, size_t begin, size_t end, int
         if (e.slot != KILN_NONE)
             write_element(job, &e, number);
     }
+}
+
+void kiln_elements_set_besides(kiln_elements *elements, const double *pressure)
+{
+    elements->besides = pressure;
 }
 
 void kiln_elements_output(const kiln_elements *elements, const double *x, kiln_element_output what,

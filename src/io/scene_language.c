@@ -31,7 +31,8 @@ static const char *const obstacle_words[] = {
     KILN_OBSTACLE_TABLE(OBSTACLE_WORD) NULL
 #undef OBSTACLE_WORD
 };
-static const char *const load_words[] = {"force", "traction", "pressure", "body", NULL};
+static const char *const load_words[] = {"force", "traction", "pressure",    "body", "heat",
+                                         "flux",  "film",     "temperature", NULL};
 
 const char *kiln_scene_member_name(scene_family family, int kind)
 {
@@ -76,7 +77,7 @@ const kiln_schema *kiln_scene_worded(const scene_sandbox *box, int kind)
 {
     static const kiln_schema *const own[] = {&kiln_plastic_schema, &kiln_remesh_schema,
                                              &kiln_contact_schema, &kiln_pair_schema,
-                                             &kiln_liquid_schema};
+                                             &kiln_liquid_schema,  &kiln_thermal_schema};
     const int count = sizeof own / sizeof own[0];
     return kind < count ? own[kind] : box->modules[kind - count];
 }

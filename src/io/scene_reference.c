@@ -62,7 +62,7 @@ static const char introduction[] =
     "| f(t, x) | the time and the world position, m |\n"
     "| f(u) | the material position |\n"
     "| f(c) | a table: c.t, c.u, c.x, c.stress (von Mises, Pa; in [plastic](#plastic): in the "
-    "norm that yields), c.strain_rate (1/s), c.temperature (K; 0, there is no heat yet) |\n"
+    "norm that yields), c.strain_rate (1/s), c.temperature (K; 0 in scenes without `heat`) |\n"
     "\n"
     "Positions are tables with `p.x`, `p.y`, `p.z`, the same as `p[1]`, `p[2]`, `p[3]`. A "
     "function\n"

@@ -39,8 +39,10 @@ static scene_place start_place(void)
 
 static void start_body(void *target)
 {
-    *(scene_body_draft *)target = (scene_body_draft){
-        .body = {.position = {.constant = {NAN, NAN, NAN}}}, .place = start_place()};
+    *(scene_body_draft *)target =
+        (scene_body_draft){.body = {.position = {.constant = {NAN, NAN, NAN}},
+                                    .temperature = kiln_quantity_number(NAN)},
+                           .place = start_place()};
 }
 
 static const kiln_schema_row body_rows[] = {
@@ -63,6 +65,9 @@ static const kiln_schema_row body_rows[] = {
     {"position", KILN_VALUE_FIELD, offsetof(scene_body_draft, body.position), KILN_ANY_NUMBER, "m",
      "where it is made",
      .meaning = "where material point u is at the start: a body that starts bent or stretched",
+     .signature = KILN_OF_PLACE},
+    {"temperature", KILN_VALUE_AMOUNT, offsetof(scene_body_draft, body.temperature),
+     KILN_NOT_NEGATIVE, "K", "heat.temperature", .meaning = "at the start, in scenes with `heat`",
      .signature = KILN_OF_PLACE},
     {"tolerate_inverted", KILN_VALUE_FLAG, offsetof(scene_body_draft, body.tolerate_inverted),
      .meaning = "tets may be inverted, at the start and during the run, if the material can bear "
@@ -248,17 +253,19 @@ const kiln_schema *kiln_scene_schema_at(size_t row)
         &kiln_output_schema,     &kiln_remesh_schema,  &kiln_contact_schema,    &kiln_pair_schema,
         &kiln_body_schema,       &kiln_turn_schema,    &kiln_region_schema,     &kiln_patch_schema,
         &kiln_material_schema,   &kiln_plastic_schema, &kiln_shape_file_schema, &kiln_hold_schema,
-        &kiln_probe_schema,      &kiln_liquid_schema};
+        &kiln_probe_schema,      &kiln_liquid_schema,  &kiln_thermal_schema};
     const size_t single = sizeof first / sizeof first[0];
     if (row < single)
         return first[row];
     row -= single;
     if (row < 4)
         return &kiln_motion_schemas[row];
-    if (row < 8)
-        return &kiln_load_schemas[row - 4];
-    if (row < 8 + KILN_OBSTACLE_COUNT)
-        return &kiln_obstacle_schemas[row - 8];
-    row -= 8 + KILN_OBSTACLE_COUNT;
+    row -= 4;
+    if (row <= KILN_LOAD_TEMPERATURE)
+        return &kiln_load_schemas[row];
+    row -= KILN_LOAD_TEMPERATURE + 1;
+    if (row < KILN_OBSTACLE_COUNT)
+        return &kiln_obstacle_schemas[row];
+    row -= KILN_OBSTACLE_COUNT;
     return row < KILN_SELECT_COUNT ? &kiln_select_schemas[row] : NULL;
 }

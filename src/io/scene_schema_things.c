@@ -154,7 +154,8 @@ const kiln_schema kiln_motion_schemas[] = {
 
 static void start_load(void *target)
 {
-    *(kiln_scene_load *)target = (kiln_scene_load){.body = -1, .until = INFINITY};
+    *(kiln_scene_load *)target =
+        (kiln_scene_load){.body = -1, .until = INFINITY, .outside = kiln_quantity_number(0.0)};
 }
 
 #define LOAD_ROWS(type, unit, what, text)                                                          \
@@ -180,6 +181,21 @@ static const kiln_schema_row pressure_rows[] =
     LOAD_ROWS(KILN_VALUE_AMOUNT, "Pa", "the faces", "pressure; positive presses inward");
 static const kiln_schema_row body_force_rows[] =
     LOAD_ROWS(KILN_VALUE_FIELD, "N/m^3", "the tets", "force per volume");
+static const kiln_schema_row heat_rows[] =
+    LOAD_ROWS(KILN_VALUE_AMOUNT, "W/m^3", "the tets", "heat per volume of the start");
+static const kiln_schema_row flux_rows[] =
+    LOAD_ROWS(KILN_VALUE_AMOUNT, "W/m^2", "the faces", "heat that flows in, per area");
+static const kiln_schema_row held_temperature_rows[] =
+    LOAD_ROWS(KILN_VALUE_AMOUNT, "K", "the vertices", "the temperature they have");
+static const kiln_schema_row film_rows[] = {
+    BODY_ROW(kiln_scene_load, body),
+    WHERE_ROW(kiln_scene_load, where, "the faces"),
+    {"amount", KILN_VALUE_AMOUNT, offsetof(kiln_scene_load, amount), KILN_NOT_NEGATIVE, "W/(m^2 K)",
+     "", .meaning = "heat transfer coefficient", .signature = KILN_OF_TIME_AND_PLACE},
+    {"outside", KILN_VALUE_AMOUNT, offsetof(kiln_scene_load, outside), KILN_NOT_NEGATIVE, "K", "",
+     .meaning = "temperature beyond the faces", .signature = KILN_OF_TIME_AND_PLACE},
+    FROM_ROW(kiln_scene_load, from),
+    TILL_ROW(kiln_scene_load, until)};
 #define LOAD .size = sizeof(kiln_scene_load), .start = start_load, .has_said = true
 const kiln_schema kiln_load_schemas[] = {
     {"load.force", "A force on vertices.", KILN_SCHEMA_ROWS(force_rows), LOAD},
@@ -188,6 +204,12 @@ const kiln_schema kiln_load_schemas[] = {
     {"load.pressure", "A pressure on faces that turns with them.", KILN_SCHEMA_ROWS(pressure_rows),
      LOAD},
     {"load.body", "A force on the volume.", KILN_SCHEMA_ROWS(body_force_rows), LOAD},
+    {"load.heat", "A source of heat in the volume.", KILN_SCHEMA_ROWS(heat_rows), LOAD},
+    {"load.flux", "Heat that flows in through faces.", KILN_SCHEMA_ROWS(flux_rows), LOAD},
+    {"load.film", "Faces that air, water or a plate heats or cools, in place of the scene's air.",
+     KILN_SCHEMA_ROWS(film_rows), LOAD},
+    {"load.temperature", "Vertices that have a temperature.",
+     KILN_SCHEMA_ROWS(held_temperature_rows), LOAD},
 };
 
 static void start_obstacle(void *target)
@@ -195,6 +217,7 @@ static void start_obstacle(void *target)
     *(scene_obstacle_draft *)target =
         (scene_obstacle_draft){.obstacle = {.shape = {.normal = {0, 0, 1}, .end = {0, 0, 1}},
                                             .contact_angle = 180.0,
+                                            .temperature = kiln_quantity_number(NAN),
                                             .motion = {.obstacle = -1}},
                                .place = {.scale = {1, 1, 1}, .turn = {{0, 0, 1}, NAN, NAN}}};
 }
@@ -228,6 +251,21 @@ static void start_obstacle(void *target)
          .meaning = "resistance to liquid that slides along it, force per area and speed"},        \
         {"no_slip", KILN_VALUE_FLAG, offsetof(scene_obstacle_draft, obstacle.no_slip),             \
          .meaning = "liquid sticks to it; the line where it ends still moves"},                    \
+        {"temperature",                                                                            \
+         KILN_VALUE_AMOUNT,                                                                        \
+         offsetof(scene_obstacle_draft, obstacle.temperature),                                     \
+         KILN_NOT_NEGATIVE,                                                                        \
+         "K",                                                                                      \
+         "none",                                                                                   \
+         .meaning = "it heats or cools what touches it; in scenes with `heat`",                    \
+         .signature = KILN_OF_TIME},                                                               \
+        {"conductance",                                                                            \
+         KILN_VALUE_NUMBER,                                                                        \
+         offsetof(scene_obstacle_draft, obstacle.conductance),                                     \
+         KILN_NOT_NEGATIVE,                                                                        \
+         "W/(m^2 K)",                                                                              \
+         NULL,                                                                                     \
+         .meaning = "of heat through what touches it"},                                            \
         {"inside_out", KILN_VALUE_FLAG, SHAPE(inside_out),                                         \
          .meaning = "bodies are kept inside instead of outside"},                                  \
     {                                                                                              \

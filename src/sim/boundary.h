@@ -78,6 +78,7 @@ kiln_status kiln_boundary_check_holds(const kiln_boundary *b, kiln_error *error)
 /* loads.c. */
 kiln_status kiln_boundary_make_load(kiln_boundary *b, size_t row, kiln_error *error);
 kiln_status kiln_boundary_load(const kiln_boundary *b, const kiln_drive *drive, kiln_error *error);
+kiln_vec3 kiln_face_centre(const kiln_mesh *mesh, uint32_t face, const kiln_vec3 *positions);
 kiln_where kiln_load_where(kiln_load_kind kind);                     /* what it acts on */
 double kiln_boundary_load_area(const kiln_boundary *b, size_t load); /* of its faces in u, m^2 */
 

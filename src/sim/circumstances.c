@@ -60,6 +60,14 @@ static double strain_rate(const kiln_mesh *mesh, uint32_t tet, const kiln_vec3 *
     return sqrt(kiln_m3_norm2(rate));
 }
 
+/* 0 where the scene has none. */
+static double temperature_of(const kiln_world *world, uint32_t tet)
+{
+    const double *T = kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_TEMPERATURE);
+    const uint32_t *v = world->mesh->tet[tet].v;
+    return T ? 0.25 * (T[v[0]] + T[v[1]] + T[v[2]] + T[v[3]]) : 0.0;
+}
+
 kiln_circumstances kiln_world_circumstances(const kiln_world *world, uint32_t t)
 {
     const kiln_mesh *mesh = world->mesh;
@@ -68,5 +76,6 @@ kiln_circumstances kiln_world_circumstances(const kiln_world *world, uint32_t t)
         .time = world->state.clock.time,
         .material = kiln_tet_centre(mesh, t, kiln_world_starts(world)),
         .world = kiln_tet_centre(mesh, t, mesh->x),
+        .temperature = temperature_of(world, t),
         .strain_rate = v ? strain_rate(mesh, t, (const kiln_vec3 *)(void *)v->data) : 0.0};
 }

@@ -180,6 +180,17 @@ static kiln_status add_number(const kiln_world *world, kiln_soup *soup, const ch
     return KILN_OK;
 }
 
+static kiln_status add_temperature(const kiln_world *world, kiln_soup *soup, kiln_error *error)
+{
+    const double *values = kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_TEMPERATURE);
+    kiln_soup_field *field;
+    if (!world->scene->output.temperature || !values)
+        return KILN_OK;
+    KILN_TRY(take_field(soup, KILN_FIELD_TEMPERATURE, KILN_ON_VERTEX, 1, &field, error));
+    memcpy(field->data.data, values, soup->points.count * sizeof *values);
+    return KILN_OK;
+}
+
 /* By a third of the faces at the vertex as they are; remeshing keeps forces, not pressures. */
 static kiln_status add_contact_pressure(const kiln_world *world, kiln_soup *soup, kiln_error *error)
 {
@@ -277,6 +288,7 @@ static kiln_status fill_frame(kiln_world *world, kiln_soup *soup, kiln_error *er
         KILN_TRY(
             add_vertex_field(soup, "contact", stepped ? kiln_world_contact(world) : NULL, error));
     KILN_TRY(add_contact(world, soup, error));
+    KILN_TRY(add_temperature(world, soup, error));
     if (output->displacement)
         KILN_TRY(add_displacement(world, soup, error));
     KILN_TRY(add_bodies(world, soup, error));

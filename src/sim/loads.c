@@ -20,9 +20,12 @@ kiln_status kiln_boundary_make_load(kiln_boundary *b, size_t row, kiln_error *er
 
 kiln_where kiln_load_where(kiln_load_kind kind)
 {
-    return kind == KILN_LOAD_FORCE  ? KILN_ON_VERTEX
-           : kind == KILN_LOAD_BODY ? KILN_ON_TET
-                                    : KILN_ON_FACE;
+    static const kiln_where where[] = {
+        [KILN_LOAD_FORCE] = KILN_ON_VERTEX,  [KILN_LOAD_TRACTION] = KILN_ON_FACE,
+        [KILN_LOAD_PRESSURE] = KILN_ON_FACE, [KILN_LOAD_BODY] = KILN_ON_TET,
+        [KILN_LOAD_HEAT] = KILN_ON_TET,      [KILN_LOAD_FLUX] = KILN_ON_FACE,
+        [KILN_LOAD_FILM] = KILN_ON_FACE,     [KILN_LOAD_TEMPERATURE] = KILN_ON_VERTEX};
+    return where[kind];
 }
 
 double kiln_boundary_load_area(const kiln_boundary *b, size_t load)
@@ -39,7 +42,7 @@ double kiln_boundary_load_area(const kiln_boundary *b, size_t load)
     return sum;
 }
 
-static kiln_vec3 face_centre(const kiln_mesh *mesh, uint32_t face, const kiln_vec3 *positions)
+kiln_vec3 kiln_face_centre(const kiln_mesh *mesh, uint32_t face, const kiln_vec3 *positions)
 {
     uint32_t at = mesh->face[face].at;
     const uint32_t *v = mesh->tet[at / 4].v;
@@ -71,8 +74,8 @@ static kiln_status load_face(const kiln_boundary *b, size_t row, uint32_t face, 
     const kiln_scene_load *load = &world->scene->loads.data[row];
     kiln_circumstances at = {.time = time};
     if (load->amount.evaluate) {
-        at.material = face_centre(mesh, face, kiln_world_starts(world));
-        at.world = face_centre(mesh, face, mesh->x);
+        at.material = kiln_face_centre(mesh, face, kiln_world_starts(world));
+        at.world = kiln_face_centre(mesh, face, mesh->x);
     }
     double amount[3];
     bool pressure = load->kind == KILN_LOAD_PRESSURE;
@@ -132,7 +135,8 @@ kiln_status kiln_boundary_load(const kiln_boundary *b, const kiln_drive *drive, 
     kiln_loads *loads = kiln_solid_loads(drive->solid);
     for (size_t i = 0; i < scene->loads.count; i++) {
         const kiln_scene_load *said = &scene->loads.data[i];
-        if (kiln_world_acts(b->world, said->from, said->until, drive->begin, drive->end))
+        if (said->kind < KILN_LOAD_HEAT &&
+            kiln_world_acts(b->world, said->from, said->until, drive->begin, drive->end))
             KILN_TRY(kiln_said_wrap(scene, &said->said,
                                     set_load(b, i, drive->time, drive->share, loads, error),
                                     error));

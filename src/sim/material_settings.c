@@ -1,5 +1,6 @@
 #include "sim/material_settings.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -136,6 +137,51 @@ const kiln_schema kiln_liquid_schema = {
     .off = start_liquid,
 };
 
+static void start_thermal(void *settings)
+{
+    *(kiln_thermal_settings *)settings = (kiln_thermal_settings){
+        .conductivity = kiln_quantity_number(0.0), .base = {.range = 0.5}, .reference = NAN};
+}
+
+static kiln_status finish_thermal(void *settings, const kiln_given *given, kiln_error *error)
+{
+    kiln_thermal_settings *t = settings;
+    if (t->base.latent > 0.0 && !kiln_is_given(given, "melting"))
+        return kiln_fail_setting(error, "melting", "must be given with latent heat, in K");
+    t->conducts = true;
+    t->base.conductivity = t->conductivity.evaluate ? 0.0 : t->conductivity.constant[0];
+    return KILN_OK;
+}
+
+#define THERMAL(member) offsetof(kiln_thermal_settings, member)
+static const kiln_schema_row thermal_rows[] = {
+    {"conductivity", KILN_VALUE_AMOUNT, THERMAL(conductivity), KILN_NOT_NEGATIVE, "W/(m K)", "",
+     .meaning = "of heat; a function is asked at the begin of each step",
+     .signature = KILN_OF_CIRCUMSTANCES},
+    {"capacity", KILN_VALUE_NUMBER, THERMAL(base.capacity), KILN_POSITIVE, "J/(kg K)", "",
+     .meaning = "specific heat"},
+    {"expansion", KILN_VALUE_NUMBER, THERMAL(expansion), KILN_ANY_NUMBER, "1/K", NULL,
+     .meaning = "of lengths with temperature; matter that is kept from it is under stress"},
+    {"reference", KILN_VALUE_NUMBER, THERMAL(reference), KILN_NOT_NEGATIVE, "K",
+     "that of the start, place by place", .meaning = "the temperature at which it has no stress"},
+    {"latent", KILN_VALUE_NUMBER, THERMAL(base.latent), KILN_NOT_NEGATIVE, "J/kg", NULL,
+     .meaning = "heat that it takes to melt"},
+    {"melting", KILN_VALUE_NUMBER, THERMAL(base.melts), KILN_NOT_NEGATIVE, "K", "none",
+     .meaning = "the middle of the range in which it takes that"},
+    {"range", KILN_VALUE_NUMBER, THERMAL(base.range), KILN_POSITIVE, "K", NULL,
+     .meaning = "half of that range"},
+};
+const kiln_schema kiln_thermal_schema = {
+    .name = "thermal",
+    .about = "What heat does in a material, in scenes with `heat`. `thermal { conductivity = 35, "
+             "capacity = 130, expansion = 29e-6 }` is lead.",
+    KILN_SCHEMA_ROWS(thermal_rows),
+    .size = sizeof(kiln_thermal_settings),
+    .start = start_thermal,
+    .finish = finish_thermal,
+    .off = start_thermal,
+};
+
 static const char *model_name(int row)
 {
     const kiln_material_model *model = kiln_material_model_at((size_t)row);
@@ -156,6 +202,7 @@ static void start_material(void *settings)
                                                .density = kiln_quantity_number(1000.0),
                                                .viscosity = kiln_quantity_number(0.0)}};
     start_plastic(&s->plastic);
+    start_thermal(&s->material.thermal);
     for (int i = 0; model_name(i); i++)
         if (strcmp(model_name(i), "stable-neo-hookean") == 0)
             s->model = i;
@@ -254,6 +301,8 @@ static const kiln_schema_row material_rows[] = {
                 "only"},
     {"liquid", KILN_VALUE_TABLE, MATERIAL(liquid), .schema = &kiln_liquid_schema,
      .preset = "none: solid", .meaning = "flows as its density, viscosity and surface say"},
+    {"thermal", KILN_VALUE_TABLE, MATERIAL(material.thermal), .schema = &kiln_thermal_schema,
+     .preset = "none", .meaning = "what heat does in it; in scenes with [heat](#heat)"},
     {"nodal_pressure", KILN_VALUE_CHOICE, MATERIAL(nodal_pressure), .choices = nodal_pressure_name,
      .meaning =
          "average the pressure around vertices, against locking when poisson nears 0.5 or flow "

@@ -3,8 +3,18 @@
 #define KILN_SIM_MATERIAL_SETTINGS_H
 
 #include "base/schema.h"
+#include "fem/heat.h"
 #include "fem/material.h"
 #include "sim/quantity.h"
+
+/* What heat does in it. */
+typedef struct kiln_thermal_settings {
+    bool conducts; /* false: the scene does not say */
+    kiln_thermal base;
+    kiln_quantity conductivity; /* W/(m K); in place of base's where it is a function */
+    double expansion;           /* 1/K, of lengths */
+    double reference;           /* K, where it has no stress; NaN: that of the start */
+} kiln_thermal_settings;
 
 /* A material with parameters that may be functions; `base.mu` and `base.lambda` are used where
  * young and poisson are constant. */
@@ -18,6 +28,7 @@ typedef struct kiln_scene_material {
      * circumstances, `stress` is in the norm that yields. */
     kiln_quantity yield, rate, hardening;
     bool flow_varies;
+    kiln_thermal_settings thermal;
 } kiln_scene_material;
 
 /* In the words of scenes, from which a kiln_scene_material is made (kiln_schema.finish). */
@@ -45,5 +56,6 @@ typedef struct kiln_material_settings {
 extern const kiln_schema kiln_material_schema; /* kiln_material_settings */
 extern const kiln_schema kiln_plastic_schema;  /* kiln_plastic_settings */
 extern const kiln_schema kiln_liquid_schema;   /* kiln_liquid_settings */
+extern const kiln_schema kiln_thermal_schema;  /* kiln_thermal_settings */
 
 #endif

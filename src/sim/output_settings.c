@@ -5,6 +5,7 @@ kiln_scene_output kiln_output_default_settings(void)
     return (kiln_scene_output){.frame = 0.04,
                                .fields = 1u << KILN_OUTPUT_MISES,
                                .velocity = true,
+                               .temperature = true,
                                .material_position = true,
                                .obstacles = true,
                                .triangles = true};
@@ -38,6 +39,7 @@ static const struct {
             "contact.thickness, else that, m, by vertex"},
     {"slip", "speed along what presses, below step.friction_speed it sticks; 0 where nothing "
              "does, m/s, by vertex"},
+    {"temperature", "K, by vertex; in scenes with `heat`"},
     {NULL, NULL},
 };
 
@@ -66,7 +68,8 @@ static kiln_status finish(void *settings, const kiln_given *given, kiln_error *e
                     &output->quality,
                     &output->contact_pressure,
                     &output->gap,
-                    &output->slip};
+                    &output->slip,
+                    &output->temperature};
     if (!kiln_is_given(given, "fields"))
         return KILN_OK;
     for (size_t i = 0; i < sizeof flag / sizeof flag[0]; i++)

@@ -16,6 +16,7 @@ typedef struct kiln_scene_output {
     bool quality;                                        /* tet field */
     bool plastic_strain, hardening;                      /* tet fields */
     bool contact_pressure, gap, slip;                    /* vertex fields */
+    bool temperature;                                    /* vertex field, where there is one */
 } kiln_scene_output;
 
 kiln_scene_output kiln_output_default_settings(void);

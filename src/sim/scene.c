@@ -303,6 +303,7 @@ static kiln_status try_material(const kiln_scene_material *material, const kiln_
     KILN_TRY(kiln_quantity_get(&material->viscosity, at, out, 1, error));
     KILN_TRY(kiln_quantity_get(&material->yield, at, out, 1, error));
     KILN_TRY(kiln_quantity_get(&material->rate, at, out, 1, error));
+    KILN_TRY(kiln_quantity_get(&material->thermal.conductivity, at, out, 1, error));
     return kiln_quantity_get(&material->hardening, at, out, 1, error);
 }
 
@@ -356,8 +357,10 @@ static kiln_status try_at(const kiln_scene *scene, double time, kiln_error *erro
             try_settings(scene->blocks.data[i].schema, scene->blocks.data[i].settings, &at, error));
     for (size_t i = 0; i < scene->materials.count; i++)
         KILN_TRY(try_material(&scene->materials.data[i], &at, error));
-    for (size_t i = 0; i < scene->obstacles.count; i++)
+    for (size_t i = 0; i < scene->obstacles.count; i++) {
         KILN_TRY(try_motion(&scene->obstacles.data[i].motion, &at, error));
+        KILN_TRY(kiln_quantity_get(&scene->obstacles.data[i].temperature, &at, out, 1, error));
+    }
     for (size_t i = 0; i < scene->holds.count; i++) {
         at = inside(scene, scene->holds.data[i].body, time);
         KILN_TRY(try_motion(&scene->holds.data[i].motion, &at, error));
@@ -365,8 +368,9 @@ static kiln_status try_at(const kiln_scene *scene, double time, kiln_error *erro
     for (size_t i = 0; i < scene->loads.count; i++) {
         const kiln_scene_load *load = &scene->loads.data[i];
         at = inside(scene, load->body, time);
-        KILN_TRY(kiln_quantity_get(&load->amount, &at, out,
-                                   load->kind == KILN_LOAD_PRESSURE ? 1 : 3, error));
+        bool number = load->kind == KILN_LOAD_PRESSURE || load->kind >= KILN_LOAD_HEAT;
+        KILN_TRY(kiln_quantity_get(&load->amount, &at, out, number ? 1 : 3, error));
+        KILN_TRY(kiln_quantity_get(&load->outside, &at, out, 1, error));
     }
     return KILN_OK;
 }
@@ -378,6 +382,7 @@ kiln_status kiln_scene_try(const kiln_scene *scene, kiln_error *error)
         kiln_circumstances at = inside(scene, (int32_t)i, 0.0);
         KILN_TRY(kiln_quantity_get(&scene->bodies.data[i].velocity, &at, out, 3, error));
         KILN_TRY(kiln_quantity_get(&scene->bodies.data[i].position, &at, out, 3, error));
+        KILN_TRY(kiln_quantity_get(&scene->bodies.data[i].temperature, &at, out, 1, error));
     }
     for (int k = 0; k <= 2; k++)
         KILN_TRY(try_at(scene, 0.5 * k * scene->duration, error));

@@ -55,10 +55,11 @@ typedef struct kiln_scene_body {
     KILN_ARRAY_OF(kiln_scene_region)
     regions; /* later ones win */
     KILN_ARRAY_OF(kiln_scene_patch)
-    patches;                /* later ones win */
-    kiln_quantity velocity; /* at the start; function of position allowed */
-    kiln_vec3 spin;         /* rad/s about the body's centre of mass, added to velocity */
-    kiln_quantity position; /* world position from material position; constant NaN: the same */
+    patches;                   /* later ones win */
+    kiln_quantity velocity;    /* at the start; function of position allowed */
+    kiln_vec3 spin;            /* rad/s about the body's centre of mass, added to velocity */
+    kiln_quantity temperature; /* K, at the start; constant NaN: the scene's */
+    kiln_quantity position;    /* world position from material position; constant NaN: the same */
     bool tolerate_inverted; /* may start with inverted tets; no step is refused for having some */
     double clearance;  /* m, what its surface keeps from others beside the contact's thickness */
     kiln_soup surface; /* fine triangles that hang in the body, material coordinates; none: empty */
@@ -94,7 +95,12 @@ typedef enum kiln_load_kind {
     KILN_LOAD_FORCE,    /* total force, shared equally by the vertices, N */
     KILN_LOAD_TRACTION, /* dead, per material area of the faces, N/m^2 */
     KILN_LOAD_PRESSURE, /* follower, Pa */
-    KILN_LOAD_BODY      /* per volume of the tets, N/m^3 */
+    KILN_LOAD_BODY,     /* per volume of the tets, N/m^3 */
+    /* Those from here on are of heat. */
+    KILN_LOAD_HEAT,       /* per volume of the tets, W/m^3 */
+    KILN_LOAD_FLUX,       /* into the faces, per area, W/m^2 */
+    KILN_LOAD_FILM,       /* between the faces and what is at `outside`, W/(m^2 K) */
+    KILN_LOAD_TEMPERATURE /* of the vertices, K */
 } kiln_load_kind;
 
 typedef struct kiln_scene_load {
@@ -103,6 +109,7 @@ typedef struct kiln_scene_load {
     int32_t body;
     kiln_picks where;
     kiln_quantity amount;
+    kiln_quantity outside; /* film: K */
     double from, until;
 } kiln_scene_load;
 
@@ -114,6 +121,8 @@ typedef struct kiln_scene_obstacle {
     double contact_angle; /* degrees; kiln_wetting */
     double drag;
     bool no_slip;
+    kiln_quantity temperature; /* K; constant NaN: takes and gives no heat */
+    double conductance;        /* W/(m^2 K), where it is touched */
     kiln_motion motion;
 } kiln_scene_obstacle;
 

@@ -87,7 +87,7 @@ kiln_status kiln_set_list_all(kiln_boundary *b, kiln_error *error)
     KILN_TRY(status);
     KILN_TRY(list_rows(b, KILN_ON_FACE, kiln_boundary_bits(mesh, KILN_ON_FACE), error));
     for (size_t i = 0; i < b->world->scene->loads.count; i++)
-        if (b->world->scene->loads.data[i].kind == KILN_LOAD_BODY)
+        if (kiln_load_where(b->world->scene->loads.data[i].kind) == KILN_ON_TET)
             KILN_TRY(list_amounts(b, i, error));
     return KILN_OK;
 }

@@ -62,7 +62,7 @@ static kiln_status add_fields(kiln_boundary *b, kiln_error *error)
                                      error));
     for (size_t i = 0; i < b->world->scene->loads.count; i++) {
         kiln_load_kind kind = b->world->scene->loads.data[i].kind;
-        if (kind == KILN_LOAD_BODY)
+        if (kiln_load_where(kind) == KILN_ON_TET)
             KILN_TRY(write_amount(b, i, error));
         if (kind == KILN_LOAD_TRACTION)
             b->loads[i].area = kiln_boundary_load_area(b, i);

@@ -63,6 +63,16 @@ kiln_status kiln_world_add_stepper(kiln_world *world, const kiln_stepper *steppe
     return KILN_OK;
 }
 
+kiln_status kiln_world_put_stepper_first(kiln_world *world, const kiln_stepper *stepper,
+                                         kiln_error *error)
+{
+    KILN_TRY(kiln_world_add_stepper(world, stepper, error));
+    memmove(world->steppers + 1, world->steppers,
+            (world->stepper_count - 1) * sizeof *world->steppers);
+    world->steppers[0] = *stepper;
+    return KILN_OK;
+}
+
 static kiln_status make_solid(kiln_world *world, kiln_error *error)
 {
     KILN_TRY(kiln_solid_create(world->mesh, &world->options, world->materials,

@@ -79,6 +79,8 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
  *   trials splits flips moves collapses   of remeshing by energy: all that were judged, and by kind
  *                         those that were made; t_splits and so on are their parts of t_remesh
  *   gained                J by which the energy of the step fell with them
+ *   temperature_min temperature_max heat heat_in   K; J stored, from 0 K; J that came in by the
+ *                         step, through surfaces, from sources and from what is held
  *   by_splits foreseen    the part of the splits, and what was predicted for those that were made
  */
 #define KILN_STATS_TABLE(X)                                                                        \
@@ -142,7 +144,11 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
     X(in_volume)                                                                                   \
     X(in_mass)                                                                                     \
     X(out_volume)                                                                                  \
-    X(out_mass)
+    X(out_mass)                                                                                    \
+    X(temperature_min)                                                                             \
+    X(temperature_max)                                                                             \
+    X(heat)                                                                                        \
+    X(heat_in)
 
 typedef struct kiln_stats {
 #define KILN_STATS_MEMBER(name) double name;

@@ -68,6 +68,9 @@ kiln_vec3 kiln_tet_centre(const kiln_mesh *mesh, uint32_t tet, const kiln_vec3 *
 /* One more kind of matter, after those there are; for `start`. */
 kiln_status kiln_world_add_stepper(kiln_world *world, const kiln_stepper *stepper,
                                    kiln_error *error);
+/* The same before those there are: what they need from it is there when they run. */
+kiln_status kiln_world_put_stepper_first(kiln_world *world, const kiln_stepper *stepper,
+                                         kiln_error *error);
 
 /* After the mesh has changed, inside a step: modules, then steppers. */
 kiln_status kiln_world_changed(kiln_world *world, const kiln_changes *changes, kiln_error *error);
@@ -132,12 +135,13 @@ KILN_INLINE const uint32_t *kiln_world_material_of(const kiln_mesh *mesh) /* [te
     return (const uint32_t *)(void *)kiln_mesh_field(mesh, KILN_ON_TET, "material")->data;
 }
 
-#define KILN_FIELD_MASS     "mass"
-#define KILN_FIELD_EVEN     "mass_even" /* kg by shares alone; transfers change `mass` besides */
-#define KILN_FIELD_MATERIAL "material"
-#define KILN_FIELD_DENSITY  "density"
-#define KILN_FIELD_LAME     "lame"
-#define KILN_FIELD_SETS     "sets"
-#define KILN_FIELD_START    "u_start" /* u of the start, for functions */
+#define KILN_FIELD_MASS        "mass"
+#define KILN_FIELD_EVEN        "mass_even" /* kg by shares alone; transfers change `mass` besides */
+#define KILN_FIELD_MATERIAL    "material"
+#define KILN_FIELD_DENSITY     "density"
+#define KILN_FIELD_LAME        "lame"
+#define KILN_FIELD_SETS        "sets"
+#define KILN_FIELD_TEMPERATURE "temperature" /* K, by vertex */
+#define KILN_FIELD_START       "u_start"     /* u of the start, for functions */
 
 #endif

@@ -1,0 +1,402 @@
+/* The module of heat: temperatures are a field of vertices, found before the bodies move in a step.
+ * Matter that would expand then pushes (fem/thermal_stress.h). What is compressed grows warm by the
+ * velocities of the begin, what has flowed in a step warms the next. */
+#include "sim/heat.h"
+
+#include "fem/plasticity.h"
+#include "mesh/rewind.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of vertices: the temperature of the start, where nothing else is free of stress. Of tets: the
+ * plastic strain whose work has become heat, and heat (J) that is to come. */
+#define FIELD_REFERENCE "temperature_0"
+#define FIELD_WARMED    "strain_warmed"
+#define FIELD_WORK      "heat_to_come"
+
+static double *temperature_of(const kiln_world_heat *h)
+{
+    return kiln_world_column(h->world, KILN_ON_VERTEX, KILN_FIELD_TEMPERATURE);
+}
+
+static bool expands(const kiln_scene *scene)
+{
+    for (size_t i = 0; i < scene->materials.count; i++)
+        if (scene->materials.data[i].thermal.expansion != 0.0)
+            return true;
+    return false;
+}
+
+/* What heat has to know of every material, and what it cannot be together with. */
+static kiln_status take_materials(kiln_world_heat *h, kiln_error *error)
+{
+    const kiln_scene *scene = h->world->scene;
+    size_t size = scene->materials.count * sizeof *h->thermal;
+    h->thermal = kiln_resize(h->world->context, NULL, 0, size + 1);
+    if (!h->thermal)
+        return kiln_fail_memory(error, size);
+    for (size_t i = 0; i < scene->materials.count; i++) {
+        const kiln_scene_material *m = &scene->materials.data[i];
+        if (!m->thermal.conducts)
+            return kiln_said_fail(scene, &m->said, error,
+                                  "must say what heat does in it, since the scene has heat: "
+                                  "thermal = thermal { conductivity = ..., capacity = ... }");
+        h->thermal[i] = m->thermal.base;
+        h->varies |= m->thermal.conductivity.evaluate != NULL;
+    }
+    if (expands(scene) && scene->remesh.method == KILN_REMESH_ENERGY)
+        return kiln_said_fail(scene, &h->settings->said, error,
+                              "remesh.method \"energy\" does not know of matter that expands yet");
+    return KILN_OK;
+}
+
+/* Each vertex has what its body says; one that bodies share is of the first. */
+static kiln_status set_start(kiln_world_heat *h, kiln_error *error)
+{
+    const kiln_world *world = h->world;
+    const kiln_mesh *mesh = world->mesh;
+    double *T = temperature_of(h);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        uint32_t part = mesh->info[mesh->vertex[v].tet].part;
+        const kiln_scene_body *body = &world->scene->bodies.data[mesh->parts.data[part].body];
+        bool own = body->temperature.evaluate || !isnan(body->temperature.constant[0]);
+        const kiln_quantity *said = own ? &body->temperature : &h->settings->temperature;
+        const kiln_circumstances at = {.material = mesh->u[v], .world = mesh->x[v]};
+        KILN_TRY(kiln_said_wrap(world->scene, own ? &body->said : &h->settings->said,
+                                kiln_quantity_get(said, &at, &T[v], 1, error), error));
+        if (!(T[v] >= 0.0))
+            return kiln_said_fail(world->scene, own ? &body->said : &h->settings->said, error,
+                                  "temperature must be 0 K or more, got %g at (%g, %g, %g)", T[v],
+                                  at.material.x, at.material.y, at.material.z);
+    }
+    return KILN_OK;
+}
+
+static kiln_status add_fields(kiln_world_heat *h, kiln_error *error)
+{
+    kiln_world *world = h->world;
+    kiln_mesh *mesh = world->mesh;
+    size_t vertices = mesh->table[KILN_ON_VERTEX].used;
+    KILN_TRY(kiln_mesh_add_field(mesh, KILN_FIELD_TEMPERATURE, KILN_ON_VERTEX, KILN_F64, 1,
+                                 KILN_RULE_MOMENTUM, error));
+    KILN_TRY(set_start(h, error));
+    h->works = world->flows && h->settings->plastic_work > 0.0;
+    if (h->works) {
+        KILN_TRY(kiln_mesh_add_field(mesh, FIELD_WARMED, KILN_ON_TET, KILN_F64, 1,
+                                     KILN_RULE_AVERAGE, error));
+        KILN_TRY(kiln_mesh_add_field(mesh, FIELD_WORK, KILN_ON_TET, KILN_F64, 1, KILN_RULE_CONSERVE,
+                                     error));
+    }
+    if (!expands(world->scene))
+        return KILN_OK;
+    KILN_TRY(kiln_mesh_add_field(mesh, FIELD_REFERENCE, KILN_ON_VERTEX, KILN_F64, 1,
+                                 KILN_RULE_INTERPOLATE, error));
+    memcpy(kiln_world_column(world, KILN_ON_VERTEX, FIELD_REFERENCE), temperature_of(h),
+           vertices * sizeof(double));
+    return kiln_thermal_stress_create(world->context, &h->stress, error);
+}
+
+/* Words of heat in a scene without it. */
+static kiln_status check_without(const kiln_world *world, kiln_error *error)
+{
+    const kiln_scene *scene = world->scene;
+    static const char *const missing = "is of heat, which the scene does not have: heat = heat {}";
+    for (size_t i = 0; i < scene->loads.count; i++)
+        if (scene->loads.data[i].kind >= KILN_LOAD_HEAT)
+            return kiln_said_fail(scene, &scene->loads.data[i].said, error, "%s", missing);
+    for (size_t i = 0; i < scene->materials.count; i++)
+        if (scene->materials.data[i].thermal.conducts)
+            return kiln_said_fail(scene, &scene->materials.data[i].said, error, "thermal %s",
+                                  missing);
+    return KILN_OK;
+}
+
+static kiln_status create(kiln_world *world, void **self, kiln_error *error)
+{
+    const kiln_heat_settings *settings = kiln_scene_settings(world->scene, &kiln_heat_schema);
+    if (!settings)
+        return check_without(world, error);
+    kiln_world_heat *h = kiln_module_make(world, sizeof *h, self, error);
+    if (!h)
+        return KILN_ERR_MEMORY;
+    h->world = world;
+    h->settings = settings;
+    KILN_TRY(take_materials(h, error));
+    return add_fields(h, error);
+}
+
+static void destroy(void *self)
+{
+    kiln_world_heat *h = self;
+    kiln_context *context = h->world->context;
+    kiln_heat_destroy(h->heat);
+    kiln_thermal_stress_destroy(h->stress);
+    if (h->thermal)
+        kiln_release(context, h->thermal,
+                     h->world->scene->materials.count * sizeof *h->thermal + 1);
+    kiln_array_free(context, &h->mass);
+    kiln_array_free(context, &h->conductivity);
+    kiln_array_free(context, &h->mises);
+    kiln_array_free(context, &h->shut);
+    kiln_world_heat_free_contact(h);
+}
+
+/* --- a step --- */
+
+/* kg of each tet: the field, or by density where no mass can change. */
+static kiln_status find_mass(kiln_world_heat *h, kiln_heat_matter *matter, kiln_error *error)
+{
+    const kiln_world *world = h->world;
+    const kiln_mesh *mesh = world->mesh;
+    const double *density = kiln_world_column(world, KILN_ON_TET, KILN_FIELD_DENSITY);
+    matter->mass = kiln_world_column(world, KILN_ON_TET, KILN_FIELD_MASS);
+    if (matter->mass)
+        return KILN_OK;
+    size_t tets = mesh->table[KILN_ON_TET].used;
+    KILN_TRY(kiln_array_reserve(world->context, &h->mass, tets + 1, error));
+    for (uint32_t t = 0; t < tets; t++)
+        h->mass.data[t] = kiln_mesh_tet_volume(mesh, t) *
+                          (density ? density[t] : world->materials[matter->material[t]].density);
+    matter->mass = h->mass.data;
+    return KILN_OK;
+}
+
+static kiln_status find_conductivity(kiln_world_heat *h, kiln_heat_matter *matter,
+                                     kiln_error *error)
+{
+    const kiln_world *world = h->world;
+    size_t tets = world->mesh->table[KILN_ON_TET].used;
+    if (!h->varies)
+        return KILN_OK;
+    KILN_TRY(kiln_array_reserve(world->context, &h->conductivity, tets + 1, error));
+    for (uint32_t t = 0; t < tets; t++) {
+        const kiln_scene_material *m = &world->scene->materials.data[matter->material[t]];
+        kiln_circumstances at = kiln_world_circumstances(world, t);
+        double *k = &h->conductivity.data[t];
+        KILN_TRY(kiln_said_wrap(world->scene, &m->said,
+                                kiln_quantity_get(&m->thermal.conductivity, &at, k, 1, error),
+                                error));
+        if (!(*k >= 0.0))
+            return kiln_said_fail(world->scene, &m->said, error,
+                                  "conductivity must be 0 or more, got %g W/(m K) at %g K", *k,
+                                  at.temperature);
+    }
+    matter->conductivity = h->conductivity.data;
+    return KILN_OK;
+}
+
+static kiln_status find_matter(kiln_world_heat *h, kiln_heat_matter *matter, kiln_error *error)
+{
+    *matter = (kiln_heat_matter){.thermal = h->thermal,
+                                 .material = kiln_world_material_of(h->world->mesh)};
+    KILN_TRY(find_mass(h, matter, error));
+    return find_conductivity(h, matter, error);
+}
+
+/* (3 lambda + 2 mu) alpha, Pa/K. */
+static double coupling_of(const kiln_world_heat *h, uint32_t tet)
+{
+    const kiln_world *world = h->world;
+    uint32_t row = kiln_world_material_of(world->mesh)[tet];
+    const kiln_material *m = &world->materials[row];
+    const double *lame = kiln_world_column(world, KILN_ON_TET, KILN_FIELD_LAME);
+    double mu = lame && world->scene->materials.data[row].varies ? lame[2 * (size_t)tet] : m->mu;
+    double lambda =
+        lame && world->scene->materials.data[row].varies ? lame[2 * (size_t)tet + 1] : m->lambda;
+    return (3.0 * lambda + 2.0 * mu) * world->scene->materials.data[row].thermal.expansion;
+}
+
+static double mean_of(const kiln_mesh *mesh, uint32_t tet, const double *values)
+{
+    const uint32_t *v = mesh->tet[tet].v;
+    return 0.25 * (values[v[0]] + values[v[1]] + values[v[2]] + values[v[3]]);
+}
+
+/* By how fast its volume grows, m^3/s. */
+static double growth_of(const kiln_mesh *mesh, uint32_t tet, const kiln_vec3 *velocity)
+{
+    double sum = 0.0;
+    for (int k = 0; k < 4; k++) {
+        const uint32_t *v = mesh->tet[tet].v;
+        const uint8_t *f = kiln_face_corner[k];
+        const kiln_vec3 *x = mesh->x;
+        kiln_vec3 twice =
+            kiln_v3_cross(kiln_v3_sub(x[v[f[1]]], x[v[f[0]]]), kiln_v3_sub(x[v[f[2]]], x[v[f[0]]]));
+        sum -= kiln_v3_dot(twice, velocity[v[k]]) / 6.0;
+    }
+    return sum;
+}
+
+/* What is compressed grows warm (SLI eq. 10): -(3 lambda + 2 mu) alpha T div v. */
+static void add_compression(kiln_world_heat *h)
+{
+    const kiln_mesh *mesh = h->world->mesh;
+    const double *T = temperature_of(h);
+    const kiln_vec3 *v =
+        (const kiln_vec3 *)(const void *)kiln_world_column(h->world, KILN_ON_VERTEX, "v");
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        double coupling = coupling_of(h, t);
+        if (coupling == 0.0)
+            continue;
+        double watts = -coupling * mean_of(mesh, t, T) * growth_of(mesh, t, v);
+        for (int k = 0; k < 4; k++)
+            kiln_heat_supply(h->heat, mesh->tet[t].v[k], 0.25 * watts);
+    }
+}
+
+/* What flow has left, spread over the step. */
+static void add_work(kiln_world_heat *h, double length)
+{
+    const kiln_mesh *mesh = h->world->mesh;
+    double *work = kiln_world_column(h->world, KILN_ON_TET, FIELD_WORK);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        for (int k = 0; k < 4 && work[t] != 0.0; k++)
+            kiln_heat_supply(h->heat, mesh->tet[t].v[k], 0.25 * work[t] / length);
+        work[t] = 0.0;
+    }
+}
+
+static void press(kiln_world_heat *h)
+{
+    const kiln_world *world = h->world;
+    const kiln_mesh *mesh = world->mesh;
+    const uint32_t *material = kiln_world_material_of(mesh);
+    const double *T = temperature_of(h);
+    const double *start = kiln_world_column(world, KILN_ON_VERTEX, FIELD_REFERENCE);
+    double *pressure = kiln_thermal_stress_pressures(h->stress);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        double said = world->scene->materials.data[material[t]].thermal.reference;
+        double reference = isnan(said) ? mean_of(mesh, t, start) : said;
+        pressure[t] = -coupling_of(h, t) * (mean_of(mesh, t, T) - reference);
+    }
+}
+
+static kiln_status collect(kiln_world_heat *h, const kiln_interval *interval, kiln_error *error)
+{
+    kiln_heat_clear(h->heat);
+    KILN_TRY(kiln_world_heat_load(h, interval->begin, interval->end, error));
+    KILN_TRY(kiln_world_heat_join(h, error));
+    if (h->stress && h->settings->compression && h->world->moves)
+        add_compression(h);
+    if (h->works)
+        add_work(h, interval->end - interval->begin);
+    return KILN_OK;
+}
+
+static kiln_status advance(void *self, const kiln_interval *interval, kiln_step_report *report,
+                           kiln_error *error)
+{
+    kiln_world_heat *h = self;
+    kiln_mesh *mesh = h->world->mesh;
+    kiln_heat_matter matter;
+    *report = (kiln_step_report){.element = KILN_NONE, .nearest = 1.0, .gap = NAN};
+    KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, KILN_FIELD_TEMPERATURE, KILN_SAVE_COPY, error));
+    if (h->works)
+        KILN_TRY(kiln_rewind_save(mesh, KILN_ON_TET, FIELD_WORK, KILN_SAVE_COPY, error));
+    KILN_TRY(find_matter(h, &matter, error));
+    KILN_TRY(collect(h, interval, error));
+    KILN_TRY(kiln_heat_step(h->heat, &matter, (kiln_heat_scheme)h->settings->scheme,
+                            interval->end - interval->begin, temperature_of(h), &h->report, error));
+    if (h->report.outcome != KILN_SOLVE_OK || !h->report.settled)
+        report->outcome = KILN_STEP_HEAT;
+    else if (h->stress)
+        press(h);
+    return KILN_OK;
+}
+
+static kiln_status build(kiln_world_heat *h, kiln_error *error)
+{
+    const kiln_world *world = h->world;
+    KILN_TRY(kiln_heat_build(h->heat, world->mesh, error));
+    if (!h->stress)
+        return KILN_OK;
+    KILN_TRY(kiln_thermal_stress_build(h->stress, world->mesh, world->materials,
+                                       kiln_world_material_of(world->mesh), error));
+    kiln_elements_set_besides(kiln_solid_elements(world->solid),
+                              kiln_thermal_stress_pressures(h->stress));
+    press(h);
+    return KILN_OK;
+}
+
+static kiln_status mesh_changed(void *self, const kiln_changes *changes, kiln_error *error)
+{
+    (void)changes;
+    return build(self, error);
+}
+
+static kiln_status material_moved(void *self, kiln_error *error)
+{
+    return build(self, error);
+}
+
+static kiln_status start(void *self, kiln_error *error)
+{
+    kiln_world_heat *h = self;
+    const kiln_stepper stepper = {.self = h, .advance = advance};
+    KILN_TRY(kiln_heat_create(h->world->context, &h->world->options.solver, &h->heat, error));
+    KILN_TRY(build(h, error));
+    if (h->stress)
+        KILN_TRY(kiln_solid_add_term(h->world->solid, kiln_thermal_stress_term(h->stress), error));
+    return kiln_world_put_stepper_first(h->world, &stepper, error);
+}
+
+/* The work of what has flowed since: its stress times the strain, of the rest volume. */
+static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
+{
+    (void)moment;
+    kiln_world_heat *h = self;
+    const kiln_world *world = h->world;
+    kiln_mesh *mesh = world->mesh;
+    size_t tets = mesh->table[KILN_ON_TET].used;
+    const double *strain = kiln_world_column(world, KILN_ON_TET, KILN_FIELD_PLASTIC_STRAIN);
+    if (!h->works || !strain)
+        return KILN_OK;
+    KILN_TRY(kiln_rewind_save(mesh, KILN_ON_TET, FIELD_WARMED, KILN_SAVE_COPY, error));
+    KILN_TRY(kiln_array_reserve(world->context, &h->mises, tets + 1, error));
+    kiln_elements_output(kiln_solid_elements(world->solid), &mesh->x[0].x, KILN_OUTPUT_MISES,
+                         h->mises.data);
+    double *warmed = kiln_world_column(world, KILN_ON_TET, FIELD_WARMED);
+    double *work = kiln_world_column(world, KILN_ON_TET, FIELD_WORK);
+    const kiln_offsets offsets = kiln_offsets_of(mesh);
+    for (uint32_t t = 0; t < tets; t++) {
+        double grown = strain[t] - warmed[t];
+        double volume =
+            offsets.rest_volume ? offsets.rest_volume[t] : kiln_mesh_tet_volume(mesh, t);
+        warmed[t] = strain[t];
+        if (grown > 0.0)
+            work[t] += h->settings->plastic_work * h->mises.data[t] * grown * volume;
+    }
+    return KILN_OK;
+}
+
+static void step_back(void *self)
+{
+    const kiln_world_heat *h = self;
+    h->world->stale |= h->stress != NULL; /* pressures are of temperatures that are gone */
+}
+
+static void measure(const void *self, kiln_stats *stats)
+{
+    const kiln_world_heat *h = self;
+    const double *T = temperature_of(h);
+    size_t vertices = h->world->mesh->table[KILN_ON_VERTEX].used;
+    stats->temperature_min = stats->temperature_max = T[0];
+    for (size_t v = 1; v < vertices; v++) {
+        stats->temperature_min = fmin(stats->temperature_min, T[v]);
+        stats->temperature_max = fmax(stats->temperature_max, T[v]);
+    }
+    stats->heat = h->report.heat;
+    stats->heat_in = h->report.received;
+}
+
+const kiln_module kiln_module_heat = {.name = "heat",
+                                      .schema = &kiln_heat_schema,
+                                      .create = create,
+                                      .start = start,
+                                      .destroy = destroy,
+                                      .after_step = after_step,
+                                      .step_back = step_back,
+                                      .mesh_changed = mesh_changed,
+                                      .material_moved = material_moved,
+                                      .measure = measure};
