@@ -29,7 +29,6 @@ START_TEST(what_liquid_cannot_be_with_is_refused)
     write_file("drop.lua", scene);
     ck_assert_int_eq(run_program("check drop.lua"), 0);
     expect_refused("--set by=newmark", "step.integrator: liquid flows by");
-    expect_refused("--set touch=yes", "contact.self: liquid does not keep off itself");
     expect_refused("--set method=global", "remesh.method");
     write_file("drop.lua", "return scene { duration = 1, bodies = { body { shape = shape.ball { },"
                            "material = material { young = 1, liquid = liquid {} } } } }");
