@@ -2,6 +2,7 @@
 
 #include "app/legend.h"
 #include "app/render_filter.h"
+#include "app/render_round.h"
 #include "app/stroke_font.h"
 #include "base/parallel.h"
 
@@ -94,7 +95,12 @@ static void compose_rows(void *user, size_t chunk, size_t begin, size_t end, int
             if (p->coverage > 0.0f) {
                 kiln_rgb lit = kiln_light_shade(p->albedo, p->light);
                 kiln_rgb front = {tone(lit.r), tone(lit.g), tone(lit.b)};
-                color = kiln_rgb_mix(color, front, p->coverage);
+                color = kiln_rgb_mix(color, front, p->coverage / (1.0f - p->clear));
+            }
+            if (p->clear > 0.0f) {
+                kiln_rgb seen = {fminf(p->seen.r, 1.0f), fminf(p->seen.g, 1.0f),
+                                 fminf(p->seen.b, 1.0f)};
+                color = kiln_rgb_mix(color, seen, p->clear);
             }
             kiln_image_blend(job->image, x, (int)y, color, 1.0f);
         }
@@ -189,6 +195,9 @@ static kiln_status draw(kiln_context *context, const kiln_render_mesh *mesh,
                           .height = options->height,
                           .samples = options->samples,
                           .edges = options->edges,
+                          .look = options->look,
+                          .top = back->top,
+                          .bottom = back->bottom,
                           .ground = !options->no_ground && camera.eye.z > mesh->floor,
                           .edge_width = fmaxf(0.8f, (float)options->height / 720.0f)};
     KILN_TRY(project_vertices(mesh, &job, error));
@@ -221,6 +230,8 @@ kiln_status kiln_render(kiln_context *context, const kiln_soup *soup,
     kiln_render_mesh mesh;
     kiln_tracer *tracer = NULL;
     kiln_status status = kiln_render_mesh_create(soup, options, &arena, &mesh, error);
+    if (status == KILN_OK && options->look)
+        status = kiln_render_round(&mesh, error);
     if (status == KILN_OK)
         status = kiln_tracer_create(&mesh, &tracer, error);
     if (status == KILN_OK)

@@ -37,6 +37,7 @@ typedef struct kiln_render_options {
     bool smooth;       /* fields on tets are averaged around vertices */
     bool tracers;      /* of a run: its particles, and hollows, in place of the bodies */
     bool surfaces;     /* of a run: the fine surfaces that bodies carry in place of their meshes */
+    const struct kiln_look *look; /* of bodies (render_look.h); NULL: clay, or coloured */
     bool edges;
     bool flat;              /* no smooth shading across surface edges */
     bool no_ground;         /* leave the shadow on the ground out */

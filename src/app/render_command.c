@@ -2,6 +2,7 @@
 #include "app/film.h"
 #include "app/render.h"
 #include "app/render_field.h"
+#include "app/render_look.h"
 #include "io/format.h"
 
 #include <stdlib.h>
@@ -122,6 +123,18 @@ static kiln_status parse_range(const char *text, kiln_render_options *options, k
     return KILN_OK;
 }
 
+static kiln_status parse_look(const kiln_arguments *arguments, const char *text,
+                              kiln_render_options *options, kiln_error *error)
+{
+    static const char *const coloured[] = {"field", "color", "edges", "flat"};
+    KILN_TRY(kiln_look_find(text, &options->look, error));
+    for (size_t i = 0; options->look && i < sizeof coloured / sizeof coloured[0]; i++)
+        if (kiln_arguments_has(arguments, coloured[i]))
+            return kiln_fail(error, KILN_ERR_INPUT, "--look", 0, -1,
+                             "%s is clear: --%s has nothing to show on it", text, coloured[i]);
+    return KILN_OK;
+}
+
 static kiln_status parse_options(const kiln_arguments *arguments, const kiln_soup *soup,
                                  kiln_render_options *options, kiln_error *error)
 {
@@ -144,6 +157,8 @@ static kiln_status parse_options(const kiln_arguments *arguments, const kiln_sou
     options->smooth = kiln_arguments_has(arguments, "smooth");
     options->surfaces = kiln_arguments_has(arguments, "surface");
     options->tracers = kiln_arguments_has(arguments, "tracers");
+    if ((text = kiln_arguments_get(arguments, "look")))
+        KILN_TRY(parse_look(arguments, text, options, error));
     options->edges = kiln_arguments_has(arguments, "edges");
     options->flat = kiln_arguments_has(arguments, "flat");
     options->no_ground = kiln_arguments_has(arguments, "no-ground");
@@ -329,6 +344,9 @@ int kiln_command_render(int argc, char **argv)
         {"tracers", 0, NULL, "of a run: its particles in place of the bodies, and hollows in them"},
         {"smooth", 's', NULL, "average fields of tets around vertices"},
         {"title", 0, "TEXT", "title of the legend"},
+        {"look", 0, "MATTER",
+         "clay, water, honey or glass: light goes through what is clear, is\n"
+         "                               bent, thrown back and coloured by the way it has there"},
         {"edges", 'e', NULL, "draw the edges of the mesh"},
         {"flat", 0, NULL, "show the facets: no smooth shading"},
         {"camera", 0, "AZ,EL[,ZOOM]",

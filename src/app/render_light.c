@@ -20,6 +20,7 @@ typedef struct light_frame {
     kiln_vec3 key, key_side, key_up;
     kiln_rgb map[MAP_STEPS + 1];
     double floor, reach;
+    kiln_look_stage stage;
 } light_frame;
 
 typedef struct pair {
@@ -171,17 +172,8 @@ static surface_point point_of(const light_frame *frame, const kiln_hit *hit, kil
                               double x, double y)
 {
     const kiln_render_mesh *mesh = frame->job->mesh;
-    const uint32_t *c = mesh->corner[hit->triangle];
-    kiln_vec3 a = load3(mesh->position[c[0]]), b = load3(mesh->position[c[1]]);
-    kiln_vec3 d = load3(mesh->position[c[2]]);
-    surface_point s;
-    s.face_normal = kiln_v3_normalize(kiln_v3_cross(kiln_v3_sub(b, a), kiln_v3_sub(d, a)));
-    s.position =
-        kiln_v3_madd(kiln_v3_madd(a, hit->u, kiln_v3_sub(b, a)), hit->v, kiln_v3_sub(d, a));
-    const float *n = mesh->normal[hit->triangle][0];
-    kiln_vec3 normal = kiln_v3_scale(load3(n), 1 - hit->u - hit->v);
-    normal = kiln_v3_madd(kiln_v3_madd(normal, hit->u, load3(n + 3)), hit->v, load3(n + 6));
-    s.normal = kiln_v3_normalize(normal);
+    const kiln_surface_place at = kiln_render_mesh_at(mesh, hit->triangle, hit->u, hit->v);
+    surface_point s = {.position = at.position, .face_normal = at.face_normal, .normal = at.normal};
     bool outside = kiln_v3_dot(s.face_normal, direction) < 0.0;
     s.lifted = outside ? lift(mesh, hit, s.position) : s.position;
     if (!outside) {
@@ -252,14 +244,22 @@ static void add_ground(const light_frame *frame, kiln_vec3 direction, pair shift
     from.z += 1e-6;
     double key_share = 0.55, light = 0.0;
     kiln_vec3 to_key = toward_key(frame, spread((pair){shift.b, shift.a}, sample));
-    if (!kiln_tracer_blocked(job->tracer, from, to_key))
-        light += key_share;
+    light += key_share * kiln_look_lit(&frame->stage, from, to_key);
     for (uint32_t i = 0; i < SKY_RAYS; i++) {
         kiln_vec3 d = cosine_direction(kiln_v3(0, 0, 1), spread(shift, sample * SKY_RAYS + i));
-        if (!kiln_tracer_blocked(job->tracer, from, d))
-            light += (1.0 - key_share) / SKY_RAYS;
+        light += (1.0 - key_share) / SKY_RAYS * kiln_look_lit(&frame->stage, from, d);
     }
     pixel->openness += (float)light;
+}
+
+static void add_clear(const light_frame *frame, kiln_vec3 direction, const kiln_hit *hit,
+                      kiln_light_pixel *pixel)
+{
+    kiln_rgb seen = kiln_look_through(&frame->stage, frame->job->camera->eye, direction, hit);
+    pixel->clear += 1.0f;
+    pixel->seen.r += seen.r;
+    pixel->seen.g += seen.g;
+    pixel->seen.b += seen.b;
 }
 
 static void finish_pixel(kiln_light_pixel *pixel, int samples)
@@ -276,6 +276,11 @@ static void finish_pixel(kiln_light_pixel *pixel, int samples)
     }
     if (pixel->ground > 0.0f)
         pixel->openness /= pixel->ground;
+    if (pixel->clear > 0.0f) {
+        float s = 1.0f / pixel->clear;
+        pixel->seen = (kiln_rgb){s * pixel->seen.r, s * pixel->seen.g, s * pixel->seen.b};
+    }
+    pixel->clear /= (float)samples;
     pixel->coverage /= (float)samples;
     pixel->ground /= (float)samples;
 }
@@ -292,7 +297,10 @@ static void light_pixel(const light_frame *frame, int x, int y)
         double px = x + jitter.a, py = y + jitter.b;
         kiln_vec3 direction = kiln_camera_ray(job->camera, px, py);
         kiln_hit hit;
-        if (kiln_tracer_hit(job->tracer, job->camera->eye, direction, &hit)) {
+        bool meets = kiln_tracer_hit(job->tracer, job->camera->eye, direction, &hit);
+        if (meets && job->look && hit.triangle < job->mesh->body_triangles) {
+            add_clear(frame, direction, &hit, &pixel);
+        } else if (meets) {
             surface_point s = point_of(frame, &hit, direction, px, py);
             add_surface(frame, &s, direction, shift, first + i, &pixel);
         } else if (job->ground) {
@@ -328,6 +336,15 @@ void kiln_light_render(kiln_context *context, kiln_light_job *job)
     kiln_vec3 key = kiln_v3_madd(kiln_v3_scale(level, 0.45), -0.75, job->camera->right);
     frame.key = kiln_v3_normalize(kiln_v3(key.x, key.y, 1.05));
     basis_around(frame.key, &frame.key_side, &frame.key_up);
+    frame.stage = (kiln_look_stage){.look = job->look,
+                                    .mesh = job->mesh,
+                                    .tracer = job->tracer,
+                                    .camera = job->camera,
+                                    .height = job->height,
+                                    .ground = job->ground,
+                                    .top = job->top,
+                                    .bottom = job->bottom,
+                                    .key = frame.key};
     for (int i = 0; i <= MAP_STEPS; i++)
         frame.map[i] = kiln_color_map_at(job->mesh->scale.map, (double)i / MAP_STEPS);
     size_t tiles =

@@ -5,13 +5,15 @@
 #define KILN_APP_RENDER_LIGHT_H
 
 #include "app/render_camera.h"
-#include "app/render_trace.h"
+#include "app/render_look.h"
 
 typedef struct kiln_light_pixel {
     float coverage;  /* share of samples that hit the mesh */
     kiln_rgb albedo; /* mean over those, edges drawn in */
     float light[5];  /* key light, sky light (r, g, b), gloss: means over those */
     float normal[3], position[3];
+    float clear;    /* share of samples that hit bodies which light goes through */
+    kiln_rgb seen;  /* there */
     float ground;   /* share of samples that hit the ground */
     float openness; /* light there, 1: nothing in the way */
 } kiln_light_pixel;
@@ -22,6 +24,8 @@ typedef struct kiln_light_job {
     const kiln_camera *camera;
     int width, height, samples;
     bool edges, ground;
+    const kiln_look *look;    /* of bodies; NULL: clay */
+    kiln_rgb top, bottom;     /* of the backdrop */
     float edge_width;         /* pixels */
     float (*screen)[2];       /* [vertex] place in the picture */
     uint8_t *outline;         /* [triangle] bit k: nothing of the mesh is seen beyond its edge k */

@@ -127,6 +127,29 @@ static kiln_status place_vertices(const kiln_soup *soup, const kiln_skin *faces,
     return KILN_OK;
 }
 
+static kiln_vec3 load3(const float *p)
+{
+    return kiln_v3(p[0], p[1], p[2]);
+}
+
+static kiln_vec3 blend3(kiln_vec3 a, kiln_vec3 b, kiln_vec3 c, double u, double v)
+{
+    return kiln_v3_madd(kiln_v3_madd(a, u, kiln_v3_sub(b, a)), v, kiln_v3_sub(c, a));
+}
+
+kiln_surface_place kiln_render_mesh_at(const kiln_render_mesh *mesh, size_t triangle, double u,
+                                       double v)
+{
+    const uint32_t *corner = mesh->corner[triangle];
+    kiln_vec3 a = load3(mesh->position[corner[0]]), b = load3(mesh->position[corner[1]]);
+    kiln_vec3 c = load3(mesh->position[corner[2]]);
+    const float(*n)[3] = (const float(*)[3])mesh->normal[triangle];
+    return (kiln_surface_place){
+        .position = blend3(a, b, c, u, v),
+        .face_normal = kiln_v3_normalize(kiln_v3_cross(kiln_v3_sub(b, a), kiln_v3_sub(c, a))),
+        .normal = kiln_v3_normalize(blend3(load3(n[0]), load3(n[1]), load3(n[2]), u, v))};
+}
+
 static kiln_vec3 position_of(const kiln_render_mesh *mesh, uint32_t v)
 {
     const float *p = mesh->position[v];

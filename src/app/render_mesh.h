@@ -44,6 +44,13 @@ typedef struct kiln_render_mesh {
     kiln_color_scale scale;
 } kiln_render_mesh;
 
+/* Of a triangle at u of its corner 1 and v of its corner 2. */
+typedef struct kiln_surface_place {
+    kiln_vec3 position, face_normal, normal; /* normals outwards, unit; the last is smooth */
+} kiln_surface_place;
+kiln_surface_place kiln_render_mesh_at(const kiln_render_mesh *mesh, size_t triangle, double u,
+                                       double v);
+
 /* Turns a direction or place of the soup so that the chosen axis points up. */
 kiln_vec3 kiln_render_turn_up(kiln_vec3 p, char up);
 

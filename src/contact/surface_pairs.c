@@ -9,6 +9,11 @@ enum { MANY_ITEMS = 1 << 15 };    /* of all trees */
 #define NEAR_SHARE 0.5
 /* Materials that overlap themselves have places that are no distance apart; those must repel. */
 #define LEAST_REACH 1e-3
+/* Neighbours in the mesh with air between them, whose material has no memory: cosine from which a
+ * side looks at the other; and of their distance, below the thickness, what they repel at. They
+ * are pushed apart and not thrown. */
+#define LOOKS  0.5
+#define PARTED 2.0
 /* Of the reach: what is left to pairs that begin nearer than their clearance, or by so little
  * beyond it, so that they are pushed apart and not thrown. */
 #define PUSHED   0.5
@@ -258,6 +263,32 @@ static double clearance_by_reach(const search *s, const kiln_surface_pair *pair,
     return pair->clearance * (reach / s->rules->thickness);
 }
 
+static kiln_vec3 normal_of(const search *s, const kiln_surface_pair *pair, const double *weight,
+                           uint32_t begin, uint32_t end)
+{
+    kiln_vec3 sum = {0, 0, 0};
+    for (uint32_t k = begin; k < end; k++)
+        sum = kiln_v3_madd(sum, fabs(weight[k]), s->pairs->normal.data[pair->v[k]]);
+    return kiln_v3_normalize(sum);
+}
+
+/* Whether what is between the sides of a pair of neighbours is air, as in a crease that closes, and
+ * not matter, as in a thin sheet. */
+static bool is_across_air(const search *s, const kiln_surface_pair *pair)
+{
+    kiln_pair_distance at = kiln_surface_pair_distance(pair, s->u);
+    kiln_vec3 a = normal_of(s, pair, at.weight, 0, pair->split);
+    kiln_vec3 b = normal_of(s, pair, at.weight, pair->split, 4);
+    return kiln_v3_dot(a, at.normal) < -LOOKS && kiln_v3_dot(b, at.normal) > LOOKS;
+}
+
+static double inner_reach(const search *s, const kiln_surface_pair *pair, double apart)
+{
+    return !s->rules->material_tells && is_across_air(s, pair)
+               ? fmin(s->rules->thickness, PARTED * fmax(apart, LEAST_REACH * s->rules->thickness))
+               : kiln_pair_reach(s->rules, pair->clearance, apart);
+}
+
 /* Reaches of wanted pairs, 0: they cannot come near. */
 static void judge_block(const search *s, const kiln_surface_pair *pair, size_t count, double *reach)
 {
@@ -279,7 +310,7 @@ static void judge_block(const search *s, const kiln_surface_pair *pair, size_t c
     kiln_pair_distances2(context, inner, inner_count, s->u, 0.0, apart);
     for (size_t k = 0; k < inner_count; k++) {
         double *out = &reach[number[k]];
-        *out = kiln_pair_reach(s->rules, inner[k].clearance, sqrt(apart[k]));
+        *out = inner_reach(s, &inner[k], sqrt(apart[k]));
         *out = near[number[k]] > *out + clearance_by_reach(s, &inner[k], *out) ? 0.0 : *out;
     }
 }
@@ -453,10 +484,31 @@ static double typical_area(const kiln_contact_surface *surface)
     return 3.0 * sum / (double)surface->faces.count;
 }
 
+/* Outwards, of vertices in the material: sums over their faces. */
+static kiln_status find_normals(search *s, kiln_error *error)
+{
+    const kiln_contact_surface *surface = s->surface;
+    kiln_surface_pairs *p = s->pairs;
+    if (s->rules->material_tells || !s->rules->self)
+        return KILN_OK;
+    KILN_TRY(kiln_array_reserve(p->context, &p->normal, surface->body.count, error));
+    for (size_t i = 0; i < surface->vertices.count; i++)
+        p->normal.data[surface->vertices.data[i]] = kiln_v3(0, 0, 0);
+    for (size_t f = 0; f < surface->faces.count; f += 3) {
+        const uint32_t *v = &surface->faces.data[f];
+        kiln_vec3 normal =
+            kiln_v3_cross(kiln_v3_sub(s->u[v[1]], s->u[v[0]]), kiln_v3_sub(s->u[v[2]], s->u[v[0]]));
+        for (int k = 0; k < 3; k++)
+            p->normal.data[v[k]] = kiln_v3_add(p->normal.data[v[k]], normal);
+    }
+    return KILN_OK;
+}
+
 static kiln_status search_all(search *s, bool walls, kiln_error *error)
 {
     bool bodies = s->rules->bodies || s->rules->self;
     KILN_TRY(grow_trees(s, walls, error));
+    KILN_TRY(find_normals(s, error));
     if (bodies)
         KILN_TRY(search_between(s, BODIES, BODIES, false, error));
     if (walls) {
@@ -562,6 +614,7 @@ void kiln_surface_pairs_free(kiln_surface_pairs *pairs)
     kiln_array_free(pairs->context, &pairs->found);
     kiln_array_free(pairs->context, &pairs->reach);
     kiln_array_free(pairs->context, &pairs->kept);
+    kiln_array_free(pairs->context, &pairs->normal);
     kiln_array_free(pairs->context, &pairs->pairs);
 }
 
@@ -569,6 +622,6 @@ size_t kiln_surface_pairs_bytes(const kiln_surface_pairs *pairs)
 {
     return pairs->boxes.capacity * sizeof(kiln_box) +
            pairs->found.capacity * sizeof(kiln_bvh_pair) + pairs->reach.capacity * sizeof(double) +
-           pairs->kept.capacity * sizeof(size_t) +
+           pairs->normal.capacity * sizeof(kiln_vec3) + pairs->kept.capacity * sizeof(size_t) +
            pairs->pairs.capacity * sizeof(kiln_surface_pair);
 }

@@ -4,7 +4,8 @@
  * Pairs that share a vertex are left out. The rest of the same part of a body, when they are near
  * in the material already, get half of their distance there for reach and clearance together:
  * neighbours do not repel each other because they are neighbours, yet cannot pass through each
- * other. */
+ * other. Where the material follows the world that would let the sides of a crease close for ever,
+ * by half in each step: neighbours that look at each other across air repel as others do. */
 #ifndef KILN_CONTACT_SURFACE_PAIRS_H
 #define KILN_CONTACT_SURFACE_PAIRS_H
 
@@ -86,6 +87,8 @@ typedef struct kiln_surface_pairs {
     KILN_ARRAY_OF(kiln_box)
     boxes;
     kiln_bvh_pair_array found;
+    KILN_ARRAY_OF(kiln_vec3)
+    normal;               /* [vertex slot] outwards in the material, where that has no memory */
     size_t meetings;      /* of boxes in the last search */
     kiln_f64_array reach; /* [found] 0: cannot come near */
     KILN_ARRAY_OF(size_t)

@@ -3,6 +3,7 @@
 #include "contact/clearance.h"
 #include "contact/surface_vertices.h"
 #include "geom/distance.h"
+#include "sim/motion.h"
 #include "sim/pairs.h"
 #include "sim/world_impl.h"
 #include "topology/crossing.h"
@@ -57,10 +58,39 @@ static kiln_status list_clearances(const kiln_scene *scene, kiln_f64_array *out,
     return KILN_OK;
 }
 
-static void set_options(kiln_world *world, const kiln_pair_table *pairs, const double *clearance,
-                        bool walls)
+/* Pa. Liquid has no modulus; where it meets liquid this stands for one: the weight of all of it,
+ * what tension makes of a bend as narrow as the thickness, and what stops the speeds that steps can
+ * follow within the thickness. Where more presses, contact becomes stiffer by itself (adaptive). */
+static kiln_status liquid_pressure(const kiln_scene *scene, double *pressure, kiln_error *error)
+{
+    double thickness = thickness_of(scene), dt = scene->pace.dt, size = 0.0;
+    kiln_circumstances at = {.time = 0.0};
+    kiln_vec3 gravity;
+    *pressure = 0.0;
+    if (!kiln_scene_has_liquid(scene))
+        return KILN_OK;
+    KILN_TRY(kiln_quantity_vector_at(&scene->gravity, &at, &gravity, error));
+    for (size_t b = 0; b < scene->bodies.count; b++) {
+        kiln_box box = kiln_box_empty();
+        for (size_t k = 0; k < scene->bodies.data[b].mesh.points.count; k++)
+            box = kiln_box_grow(box, scene->bodies.data[b].mesh.points.data[k]);
+        size = fmax(size, kiln_v3_norm(kiln_v3_sub(box.high, box.low)));
+    }
+    for (size_t i = 0; i < scene->materials.count; i++) {
+        const kiln_material *m = &scene->materials.data[i].base;
+        double weight = m->density * size * (kiln_v3_norm(gravity) + thickness / (dt * dt));
+        if (m->liquid)
+            *pressure = fmax(*pressure, weight + m->surface_tension / thickness);
+    }
+    return KILN_OK;
+}
+
+static kiln_status set_options(kiln_world *world, const kiln_pair_table *pairs,
+                               const double *clearance, bool walls, kiln_error *error)
 {
     const kiln_scene_contact *said = &world->scene->contact;
+    double liquid;
+    KILN_TRY(liquid_pressure(world->scene, &liquid, error));
     world->options.contact =
         (kiln_contact_options){.walls = walls,
                                .bodies = said->bodies,
@@ -68,12 +98,14 @@ static void set_options(kiln_world *world, const kiln_pair_table *pairs, const d
                                .thickness = thickness_of(world->scene),
                                .stiffness = said->stiffness,
                                .once = said->weights == KILN_WEIGHTS_ONCE,
-                               .adaptive = said->adaptive,
+                               .adaptive = said->adaptive || liquid > 0.0,
+                               .liquid = liquid,
                                .friction = said->friction,
                                .flutters = !said->steady,
                                .pairs = pairs,
                                .clearance = clearance,
                                .material_tells = world->space == KILN_SPACE_MATERIAL};
+    return KILN_OK;
 }
 
 /* Of a body that begins in an obstacle: a vertex, and the obstacle. */
@@ -373,7 +405,7 @@ static kiln_status start(kiln_world *world, contact *draft, void **self, kiln_er
         return KILN_ERR_MEMORY;
     *c = *draft;
     *draft = (contact){.world = world};
-    set_options(world, kiln_pairs_table(&c->pairs), c->clearance.data, walls);
+    KILN_TRY(set_options(world, kiln_pairs_table(&c->pairs), c->clearance.data, walls, error));
     if (walls)
         tell_facets(world);
     if (bodies && !world->scene->goes_on)
@@ -416,7 +448,7 @@ static void measure(const void *self, kiln_stats *stats)
 
 static bool is_adaptive(const contact *c)
 {
-    return c->world->scene->contact.adaptive;
+    return c->world->options.contact.adaptive;
 }
 
 static kiln_status before_step(void *self, const kiln_moment *moment, kiln_error *error)

@@ -83,6 +83,13 @@ double kiln_collide_skewness(uint32_t split, const kiln_vec3 p[4]);
 /* The part of a vertex's faces that looks at the face pqr of a wall presses it: the sides of a
  * block do not. `area` is theirs as a vector, over what it is in the material. */
 double kiln_collide_facing(kiln_vec3 area, kiln_vec3 p, kiln_vec3 q, kiln_vec3 r);
+/* Pa, of the softer of two sides; liquid says nothing (INFINITY), and two of it are as the options
+ * say. */
+KILN_INLINE double kiln_collide_softer(const kiln_collide *collide, double one, double other)
+{
+    double modulus = fmin(one, other);
+    return isinf(modulus) ? collide->options.liquid : modulus;
+}
 double kiln_collide_friction_of_kind(const kiln_collide *collide, const kiln_pair_kind *kind);
 
 /* Before a matrix at x, where distances have been measured (collide_harden.c). */

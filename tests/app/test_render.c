@@ -2,6 +2,7 @@
  * half written. */
 #include "program.h"
 
+#include <math.h>
 #include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,8 +75,9 @@ END_TEST
 
 START_TEST(threads_do_not_change_a_bit)
 {
-    const char *look[] = {"--edges", "--edges --clip x=50%", "--clip 1,1,1,0 --background dark"};
-    for (int i = 0; i < 3; i++) {
+    const char *look[] = {"--edges", "--edges --clip x=50%", "--clip 1,1,1,0 --background dark",
+                          "--look honey"};
+    for (int i = 0; i < 4; i++) {
         char arguments[200];
         for (int threads = 1; threads <= 2; threads++) {
             snprintf(arguments, sizeof arguments,
@@ -85,6 +87,35 @@ START_TEST(threads_do_not_change_a_bit)
         }
         ck_assert_msg(run_shell("cmp 1.png 2.png") == 0, "%s", look[i]);
     }
+}
+END_TEST
+
+/* A coarse ball of honey: amber, since it takes blue away, brighter in its middle than clay could
+ * be, and round: facets would leave gaps between it and its circle. */
+START_TEST(light_goes_through_honey)
+{
+    ck_assert_int_eq(
+        run_program("render ball.mesh -o a.png --size 320x200 --look honey --no-ground"), 0);
+    picture p = load("a.png");
+    const uint8_t *middle = pixel(&p, 0.5, 0.5);
+    ck_assert_int_gt(middle[0], middle[1] + 20);
+    ck_assert_int_gt(middle[1], middle[2] + 20);
+    double high = 0.0, wide = 0.0; /* of what is amber, through the middle */
+    for (int y = 0; y < p.height; y++) {
+        const uint8_t *c = pixel(&p, 0.5, (y + 0.5) / p.height);
+        high += c[0] > c[2] + 12;
+    }
+    for (int x = 0; x < p.width; x++) {
+        const uint8_t *c = pixel(&p, (x + 0.5) / p.width, 0.5);
+        wide += c[0] > c[2] + 12;
+    }
+    ck_assert_msg(fabs(high / wide - 1.0) < 0.03, "%g high, %g wide", high, wide);
+    free(p.rgb);
+    ck_assert_int_eq(run_program("render ball.mesh -o b.png --look honey --color quality"), 2);
+    ck_assert_int_eq(run_program("render ball.mesh -o b.png --look tea"), 2);
+    ck_assert_int_eq(run_program("render ball.mesh -o b.png --size 120x80 --look clay"), 0);
+    ck_assert_int_eq(run_program("render ball.mesh -o c.png --size 120x80"), 0);
+    ck_assert_int_eq(run_shell("cmp b.png c.png"), 0);
 }
 END_TEST
 
@@ -102,6 +133,9 @@ START_TEST(every_option_shows)
                           "--view 10,40",
                           "--up x",
                           "--no-ground",
+                          "--look water",
+                          "--look honey",
+                          "--look glass",
                           "--background black",
                           "--background '#ff8800'"};
     enum { LOOKS = sizeof look / sizeof look[0] };
@@ -269,6 +303,7 @@ Suite *kiln_test_suite(void)
     tcase_add_checked_fixture(all, enter_folder, leave_folder);
     tcase_add_test(all, a_ball_is_seen_and_framed);
     tcase_add_test(all, threads_do_not_change_a_bit);
+    tcase_add_test(all, light_goes_through_honey);
     tcase_add_test(all, every_option_shows);
     tcase_add_test(all, defective_meshes_are_drawn);
     tcase_add_test(all, bad_requests_leave_nothing);

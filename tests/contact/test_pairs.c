@@ -224,6 +224,48 @@ START_TEST(test_without_memory)
 }
 END_TEST
 
+/* The largest reach, of their distance, of pairs of a body whose material follows the world. */
+static double largest_reach(const char *shape, const char *settings, double thickness)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_soup soup = kiln_test_soup(context, shape, settings);
+    kiln_build_options options = kiln_build_default_options();
+    kiln_mesh *mesh = NULL;
+    ck_assert_int_eq(kiln_mesh_build(context, &soup, &options, &mesh, NULL, NULL), KILN_OK);
+    kiln_soup_free(&soup);
+    size_t used = mesh->table[KILN_ON_VERTEX].used;
+    kiln_box *boxes = malloc(used * sizeof *boxes);
+    for (uint32_t v = 0; v < used; v++)
+        boxes[v] = (kiln_box){mesh->x[v], mesh->x[v]};
+    kiln_contact_surface surface = {0};
+    kiln_surface_pairs pairs = {0};
+    const kiln_pair_rules rules = {.self = true, .thickness = thickness};
+    ck_assert_int_eq(kiln_contact_surface_build(&surface, mesh, NULL), KILN_OK);
+    ck_assert_int_eq(
+        kiln_surface_pairs_find(&pairs, &surface, &rules, boxes, mesh->u, mesh->x, NULL), KILN_OK);
+    double most = 0.0;
+    for (size_t i = 0; i < pairs.pairs.count; i++) {
+        const kiln_surface_pair *pair = &pairs.pairs.data[i];
+        most = fmax(most, pair->reach / kiln_surface_pair_distance(pair, mesh->x).d);
+    }
+    free(boxes);
+    kiln_surface_pairs_free(&pairs);
+    kiln_contact_surface_free(&surface);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+    return most;
+}
+
+/* Neighbours with air between them, at the bottom of a slit, repel; those with matter between them,
+ * on both sides of a sheet, do not. */
+START_TEST(test_air_between)
+{
+    static const char slit[] = "points='0,0 3,0 3,2 1.54,2 1.5,1 1.46,2 0,2' depth=0.5 h=0.5";
+    ck_assert_double_gt(largest_reach("polygon", slit, 0.06), 1.5);
+    ck_assert_double_le(largest_reach("box", "lx=1 ly=1 lz=0.1 nx=4 ny=4 nz=1", 0.2), 1.0);
+}
+END_TEST
+
 /* Validation C2: the gap at which a pressure is carried; derivatives by differences. */
 START_TEST(test_repulsion)
 {
@@ -257,6 +299,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tc, test_thinned);
     tcase_add_test(tc, test_areas);
     tcase_add_test(tc, test_without_memory);
+    tcase_add_test(tc, test_air_between);
     tcase_add_test(tc, test_repulsion);
     suite_add_tcase(suite, tc);
     return suite;
