@@ -152,8 +152,8 @@ kiln_status kiln_improve_sized(kiln_mesh *mesh, const kiln_improve_request *requ
     KILN_TRY(
         kiln_mark_facets(mesh, request->ridge_angle > 0.0 ? request->ridge_angle : KILN_PI, error));
     const bool other = request->whole && request->remesh.measure != KILN_MEASURE_QUALITY;
-    if (!field && !other)
-        return improve_once(mesh, request, NULL, report, error);
+    if (field ? request->keep_sizes : !other)
+        return improve_once(mesh, request, field, report, error);
     KILN_TRY(kiln_surface_freeze(mesh, &request->remesh, &first, error));
     if (!held.remesh.held)
         held.remesh.held = first;

@@ -1,0 +1,59 @@
+#include "remesh/thin.h"
+
+#include "geom/tet_quality.h"
+#include "remesh/improve_sized.h"
+
+/* What improvement may make of a tet before it gives up on a goal (improve.c) is what a body bears:
+ * with more it is not the same mesh any more. */
+static const double BEARABLE = 3.5;
+
+static bool is_wanted(const kiln_mesh *mesh, const kiln_thin_request *request,
+                      const kiln_thin_report *report, const kiln_sizing *field)
+{
+    if (report->vertices == 0 || request->mode == KILN_THIN_ALWAYS)
+        return report->vertices > 0;
+    double tets = fmax((double)mesh->table[KILN_ON_TET].live, kiln_sizing_tets(field));
+    return report->isotropic > BEARABLE * tets;
+}
+
+kiln_status kiln_thin_field(const kiln_mesh *mesh, kiln_space space,
+                            const kiln_thin_request *request, kiln_sizing **out,
+                            kiln_thin_report *report, kiln_error *error)
+{
+    kiln_sizing *field;
+    *out = NULL;
+    if (request->mode == KILN_THIN_NEVER)
+        return KILN_OK;
+    KILN_TRY(kiln_sizing_create(mesh, space, &field, error));
+    kiln_status status = kiln_sizing_add_thin(field, &request->sizes, report, error);
+    if (status == KILN_OK)
+        status = kiln_improve_finish_sizing(mesh, space, field, error);
+    if (status == KILN_OK && is_wanted(mesh, request, report, field))
+        *out = field;
+    else
+        kiln_sizing_destroy(field);
+    return status;
+}
+
+kiln_status kiln_metric_quality_of(const kiln_mesh *mesh, kiln_space space,
+                                   const kiln_sizing *field, kiln_metric_quality *out,
+                                   kiln_error *error)
+{
+    kiln_sizing *carried;
+    KILN_TRY(kiln_sizing_carry(field, mesh, NULL, &carried, error));
+    const kiln_vec3 *p = kiln_mesh_positions(mesh, space);
+    *out = (kiln_metric_quality){.worst = INFINITY};
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        const uint32_t *v = mesh->tet[t].v;
+        kiln_sym3 m = {0};
+        if (!kiln_tet_live(mesh, t))
+            continue;
+        for (int k = 0; k < 4; k++)
+            m = kiln_sym3_madd(m, 0.25, kiln_sizing_at_vertex(carried, v[k]));
+        double q = kiln_tet_quality_metric(&p[v[0]], &p[v[1]], &p[v[2]], &p[v[3]], &m);
+        out->worst = fmin(out->worst, q);
+        out->mean += q / (double)mesh->table[KILN_ON_TET].live;
+    }
+    kiln_sizing_destroy(carried);
+    return KILN_OK;
+}
