@@ -70,7 +70,8 @@ static kiln_status make_thin_field(kiln_domain *domain, const kiln_mesh *mesh, k
                                    kiln_error *error)
 {
     const kiln_domain_options *options = &domain->options;
-    const kiln_thin_request request = {options->thin, {options->size, options->layers}};
+    const kiln_thin_request request = {options->thin,
+                                       {.size = options->size, .layers = options->layers}};
     kiln_thin_report report = {0};
     bool plain = !options->size_at && !options->size_field && !(options->size_min > 0.0) &&
                  !(options->size_max > 0.0);

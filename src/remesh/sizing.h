@@ -148,10 +148,12 @@ kiln_status kiln_sizing_add_shells(kiln_sizing *sizing, const kiln_shell_sizing 
 typedef struct kiln_thin_sizing {
     double size;     /* m along the body; 0: as long as the edges there are, with as many tets */
     uint32_t layers; /* of tets across; 0: 1 */
+    double sag;      /* part of its thickness that an edge along a wall may leave its middle by */
 } kiln_thin_sizing;
 typedef struct kiln_thin_report {
     size_t vertices;  /* where it is thin */
     double thickness; /* m, the least of those; infinite: none */
+    double tets;      /* of the mesh, or as many as the size asks for without bends */
     double isotropic; /* tets that sizes would ask for that are as small in all directions */
 } kiln_thin_report;
 kiln_status kiln_sizing_add_thin(kiln_sizing *sizing, const kiln_thin_sizing *options,

@@ -199,7 +199,8 @@ static void combine_bend(const curvature_job *job, uint32_t v)
     kiln_sizing_combine(job->sizing, v, &m);
 }
 
-/* The middle of an edge of length h is h^2 k / 8 off an arc. */
+/* The middle of an edge of length h is h^2 k / 8 off an arc. What is round itself, as a needle,
+ * has at least six edges round it. */
 static void combine_shell(const curvature_job *job, uint32_t v)
 {
     const kiln_shell_sizing *o = job->shells;
@@ -209,7 +210,9 @@ static void combine_shell(const curvature_job *job, uint32_t v)
         return;
     for (int i = 0; i < 3; i++) {
         double curvature = i == b.normal ? 0.0 : b.curvature[i];
-        sizes[i] = fmin(most, sqrt(8.0 * o->sag * o->thickness[v] / fmax(curvature, 1e-300)));
+        curvature = fmax(curvature, 1e-300);
+        sizes[i] =
+            fmin(most, fmin(1.0 / curvature, sqrt(8.0 * o->sag * o->thickness[v] / curvature)));
     }
     kiln_sym3 m = kiln_metric_from_directions(&b.directions, sizes);
     kiln_sizing_combine(job->sizing, v, &m);
@@ -305,6 +308,12 @@ kiln_status kiln_sizing_add_shells(kiln_sizing *sizing, const kiln_shell_sizing 
 {
     return add_bent(&(curvature_job){.sizing = sizing, .shells = options, .point = sizing->point},
                     error);
+}
+
+kiln_status kiln_sizing_curvatures(kiln_sizing *sizing, double *curvature, kiln_error *error)
+{
+    return add_bent(
+        &(curvature_job){.sizing = sizing, .largest = curvature, .point = sizing->point}, error);
 }
 
 kiln_status kiln_surface_curvatures(const kiln_mesh *mesh, double *curvature, kiln_error *error)

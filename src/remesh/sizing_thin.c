@@ -23,8 +23,9 @@ static const double LAYER = 0.81649658092772603;
 /* Tets in a unit of volume: regular ones in a layer, which is what there is room for, and those
  * that fill a body. */
 static const double IN_LAYER = 8.4852813742385713, IN_BODY = 12.0;
-/* How far an edge along a shell may leave the middle of its wall, in thicknesses. */
-static const double SAG = 0.25;
+
+/* Edges round what is curved turn by about this much at most, whatever else they may be. */
+static const double MOST_TURN = 0.8;
 
 typedef struct thin_vertex {
     kiln_sym3 swept, over; /* sums of n n' w and of n n' w / t over its rays */
@@ -40,7 +41,7 @@ typedef struct thin_job {
     kiln_sizing *sizing;
     const kiln_thin_sizing *options;
     thin_vertex *vertex;
-    double *sum, *count, *thickness; /* [vertex] */
+    double *sum, *count, *thickness, *curvature; /* [vertex] */
 } thin_job;
 
 /* Outward, twice the area long. */
@@ -254,12 +255,13 @@ static void calibrate(thin_job *job, double tets)
 /* What the field asks for, and what one would that is the same in all directions. */
 static void report_thin(const thin_job *job, kiln_thin_report *report)
 {
-    *report = (kiln_thin_report){.thickness = INFINITY};
+    *report = (kiln_thin_report){.thickness = INFINITY, .tets = tets_with(job, 1.0)};
     for (uint32_t i = 0; i < job->sizing->vertex_rows; i++) {
         const thin_vertex *v = &job->vertex[i];
         if (!(v->volume > 0.0))
             continue;
         double least = fmin(size_of(v, 0, 1.0), fmin(size_of(v, 1, 1.0), size_of(v, 2, 1.0)));
+        least = fmin(least, MOST_TURN / fmax(job->curvature[i], 1e-300));
         report->isotropic += IN_BODY * v->volume / (least * least * least);
         report->vertices += v->thin > 0;
         report->thickness = fmin(report->thickness, v->thin ? job->thickness[i] : INFINITY);
@@ -280,7 +282,8 @@ static kiln_status set_metrics(thin_job *job, kiln_error *error)
         kiln_sizing_combine(s, i, &m);
     }
     s->sources++;
-    const kiln_shell_sizing shell = {.thickness = job->thickness, .most = job->sum, .sag = SAG};
+    const kiln_shell_sizing shell = {
+        .thickness = job->thickness, .most = job->sum, .sag = job->options->sag};
     return kiln_sizing_add_shells(s, &shell, error);
 }
 
@@ -292,7 +295,8 @@ static kiln_status add_thin(thin_job *job, kiln_thin_report *report, kiln_error 
     job->sum = kiln_sizing_zeros(s, double, rows);
     job->count = kiln_sizing_zeros(s, double, rows);
     job->thickness = kiln_sizing_zeros(s, double, rows);
-    if (!job->vertex || !job->sum || !job->count || !job->thickness)
+    job->curvature = kiln_sizing_zeros(s, double, rows);
+    if (!job->vertex || !job->sum || !job->count || !job->thickness || !job->curvature)
         return kiln_fail_memory(error, rows * sizeof *job->vertex);
     for (uint32_t t = 0; t < s->tet_rows; t++) {
         for (uint32_t f = 0; f < 4 && kiln_sizing_live(s, t); f++)
@@ -310,7 +314,9 @@ static kiln_status add_thin(thin_job *job, kiln_thin_report *report, kiln_error 
         calibrate(job, (double)tets);
     }
     KILN_TRY(set_metrics(job, error));
+    KILN_TRY(kiln_sizing_curvatures(s, job->curvature, error));
     report_thin(job, report);
+    report->tets = fmax(report->tets, (double)tets);
     return KILN_OK;
 }
 

@@ -7,28 +7,52 @@
  * with more it is not the same mesh any more. */
 static const double BEARABLE = 3.5;
 
-static bool is_wanted(const kiln_mesh *mesh, const kiln_thin_request *request,
-                      const kiln_thin_report *report, const kiln_sizing *field)
+/* How far an edge along a shell may leave the middle of its wall, in thicknesses: at first, and
+ * where that takes more tets than it bears. */
+static const double SAG = 0.25, MOST_SAG = 4.0;
+
+static bool is_wanted(const kiln_thin_request *request, const kiln_thin_report *report,
+                      const kiln_sizing *field)
 {
     if (report->vertices == 0 || request->mode == KILN_THIN_ALWAYS)
         return report->vertices > 0;
-    double tets = fmax((double)mesh->table[KILN_ON_TET].live, kiln_sizing_tets(field));
-    return report->isotropic > BEARABLE * tets;
+    return report->isotropic > BEARABLE * fmax(report->tets, kiln_sizing_tets(field));
+}
+
+static kiln_status make_field(const kiln_mesh *mesh, kiln_space space,
+                              const kiln_thin_sizing *sizes, kiln_sizing **out,
+                              kiln_thin_report *report, kiln_error *error)
+{
+    kiln_sizing *field;
+    KILN_TRY(kiln_sizing_create(mesh, space, &field, error));
+    kiln_status status = kiln_sizing_add_thin(field, sizes, report, error);
+    if (status == KILN_OK)
+        status = kiln_improve_finish_sizing(mesh, space, field, error);
+    if (status == KILN_OK)
+        *out = field;
+    else
+        kiln_sizing_destroy(field);
+    return status;
 }
 
 kiln_status kiln_thin_field(const kiln_mesh *mesh, kiln_space space,
                             const kiln_thin_request *request, kiln_sizing **out,
                             kiln_thin_report *report, kiln_error *error)
 {
-    kiln_sizing *field;
+    kiln_sizing *field = NULL;
+    kiln_thin_sizing sizes = request->sizes;
+    kiln_status status = KILN_OK;
     *out = NULL;
     if (request->mode == KILN_THIN_NEVER)
         return KILN_OK;
-    KILN_TRY(kiln_sizing_create(mesh, space, &field, error));
-    kiln_status status = kiln_sizing_add_thin(field, &request->sizes, report, error);
-    if (status == KILN_OK)
-        status = kiln_improve_finish_sizing(mesh, space, field, error);
-    if (status == KILN_OK && is_wanted(mesh, request, report, field))
+    for (sizes.sag = SAG; sizes.sag <= MOST_SAG && status == KILN_OK; sizes.sag *= 2.0) {
+        kiln_sizing_destroy(field);
+        field = NULL;
+        status = make_field(mesh, space, &sizes, &field, report, error);
+        if (status == KILN_OK && kiln_sizing_tets(field) <= BEARABLE * report->tets)
+            break;
+    }
+    if (status == KILN_OK && is_wanted(request, report, field))
         *out = field;
     else
         kiln_sizing_destroy(field);
