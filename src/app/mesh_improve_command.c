@@ -132,7 +132,8 @@ static kiln_status make_sizing(kiln_mesh *mesh, const improvement *how, kiln_siz
                                      : kiln_sizing_add_size(sizing, how->size, error);
     if (status == KILN_OK)
         status = how->metric ? kiln_sizing_finish(sizing, &(kiln_sizing_limits){0}, error)
-                             : kiln_improve_finish_sizing(mesh, how->remesh.space, sizing, error);
+                             : kiln_improve_finish_sizing(mesh, how->remesh.space, sizing,
+                                                          KILN_IMPROVE_RATIO, error);
     if (status == KILN_OK)
         *out = sizing;
     else

@@ -57,7 +57,8 @@ static kiln_status make_field(kiln_domain *domain, const kiln_mesh *mesh, kiln_s
     KILN_TRY(kiln_sizing_create(mesh, domain->options.space, &field, error));
     kiln_status status = add_sizes(domain, field, error);
     if (status == KILN_OK)
-        status = kiln_improve_finish_sizing(mesh, domain->options.space, field, error);
+        status = kiln_improve_finish_sizing(mesh, domain->options.space, field, KILN_IMPROVE_RATIO,
+                                            error);
     if (status == KILN_OK)
         *out = field;
     else

@@ -8,9 +8,9 @@
 #include "remesh/volumes.h"
 
 kiln_status kiln_improve_finish_sizing(const kiln_mesh *mesh, kiln_space space, kiln_sizing *field,
-                                       kiln_error *error)
+                                       double ratio, kiln_error *error)
 {
-    const kiln_sizing_limits limits = {.ratio = 1.5};
+    const kiln_sizing_limits limits = {.ratio = ratio};
     const kiln_vec3 *points = kiln_mesh_positions(mesh, space);
     kiln_box box = kiln_box_empty();
     for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)

@@ -16,9 +16,10 @@ typedef struct kiln_improve_request {
 } kiln_improve_request;
 
 /* Finishes a field of what is wanted: on curved surfaces no longer edges than their band allows,
- * and a slow change of size away from there. */
+ * and a change of size by a ratio, mostly this, from edge to edge away from there. */
+#define KILN_IMPROVE_RATIO 1.5
 kiln_status kiln_improve_finish_sizing(const kiln_mesh *mesh, kiln_space space, kiln_sizing *field,
-                                       kiln_error *error);
+                                       double ratio, kiln_error *error);
 
 /* `field` NULL: sizes stay as they are, and `adapted` all zero. The field must be of the mesh as it
  * is now. */

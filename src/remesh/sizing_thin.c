@@ -24,6 +24,8 @@ static const double LAYER = 0.81649658092772603;
  * that fill a body. */
 static const double IN_LAYER = 8.4852813742385713, IN_BODY = 12.0;
 
+/* Edges between features are the size across where they are less than this part of it. */
+static const double RIB = 0.6;
 /* Edges round what is curved turn by about this much at most, whatever else they may be. */
 static const double MOST_TURN = 0.8;
 
@@ -33,6 +35,7 @@ typedef struct thin_vertex {
     kiln_mat3 directions;
     double across[3]; /* m, sizes along them; 0: not thin */
     double along;     /* m */
+    double thickness; /* m, the least of the directions that are thin */
     double volume;
     int thin; /* directions */
 } thin_vertex;
@@ -41,7 +44,7 @@ typedef struct thin_job {
     kiln_sizing *sizing;
     const kiln_thin_sizing *options;
     thin_vertex *vertex;
-    double *sum, *count, *thickness, *curvature; /* [vertex] */
+    double *sum, *count, *thickness, *curvature, *rib; /* [vertex] */
 } thin_job;
 
 /* Outward, twice the area long. */
@@ -157,6 +160,7 @@ static void find_directions(const thin_job *job, thin_vertex *v)
         kiln_vec3 n = column(&e.vectors, k);
         double thickness = along(&v->swept, n) / along(&v->over, n);
         v->across[k] = thickness / (LAYER * fmax(job->options->layers, 1));
+        v->thickness = k == 0 ? thickness : fmin(v->thickness, thickness);
         v->thin = k + 1;
     }
 }
@@ -200,6 +204,30 @@ static void measure_edges(thin_job *job)
         for (uint32_t v = 0; v < s->vertex_rows; v++)
             if (job->count[v] > 0.0)
                 job->vertex[v].along = job->sum[v] / job->count[v];
+    }
+}
+
+/* Edges across the body between two features of it will not vanish: the shortest at each vertex.
+ * Where they are shorter than the body is thick, they are the size across it. */
+static void find_ribs(thin_job *job)
+{
+    const kiln_sizing *s = job->sizing;
+    for (uint32_t v = 0; v < s->vertex_rows; v++)
+        job->rib[v] = INFINITY;
+    for (uint32_t t = 0; t < s->tet_rows; t++)
+        for (int e = 0; e < 12 && kiln_sizing_live(s, t); e++) {
+            uint32_t a = s->tet[t].v[kiln_edge_ends[e / 2][e % 2]];
+            uint32_t b = s->tet[t].v[kiln_edge_ends[e / 2][1 - e % 2]];
+            kiln_vec3 edge = kiln_v3_sub(s->point[b], s->point[a]);
+            if (s->mesh->vertex[a].flags & s->mesh->vertex[b].flags & KILN_VERTEX_FEATURE &&
+                length_along(&job->vertex[a], edge) == 0.0)
+                job->rib[a] = fmin(job->rib[a], kiln_v3_norm(edge));
+        }
+    for (uint32_t i = 0; i < s->vertex_rows; i++) {
+        thin_vertex *v = &job->vertex[i];
+        for (int k = 0; k < v->thin; k++)
+            if (job->rib[i] < RIB * v->across[k])
+                v->across[k] = job->rib[i];
     }
 }
 
@@ -262,6 +290,7 @@ static void report_thin(const thin_job *job, kiln_thin_report *report)
             continue;
         double least = fmin(size_of(v, 0, 1.0), fmin(size_of(v, 1, 1.0), size_of(v, 2, 1.0)));
         least = fmin(least, MOST_TURN / fmax(job->curvature[i], 1e-300));
+        least = fmin(least, job->rib[i]);
         report->isotropic += IN_BODY * v->volume / (least * least * least);
         report->vertices += v->thin > 0;
         report->thickness = fmin(report->thickness, v->thin ? job->thickness[i] : INFINITY);
@@ -274,7 +303,7 @@ static kiln_status set_metrics(thin_job *job, kiln_error *error)
     for (uint32_t i = 0; i < s->vertex_rows; i++) {
         const thin_vertex *v = &job->vertex[i];
         const double sizes[3] = {size_of(v, 0, 1.0), size_of(v, 1, 1.0), size_of(v, 2, 1.0)};
-        job->thickness[i] = v->thin ? v->across[0] * LAYER * fmax(job->options->layers, 1) : 0.0;
+        job->thickness[i] = v->thin ? v->thickness : 0.0;
         job->sum[i] = v->along;
         if (!(v->volume > 0.0))
             continue;
@@ -296,7 +325,8 @@ static kiln_status add_thin(thin_job *job, kiln_thin_report *report, kiln_error 
     job->count = kiln_sizing_zeros(s, double, rows);
     job->thickness = kiln_sizing_zeros(s, double, rows);
     job->curvature = kiln_sizing_zeros(s, double, rows);
-    if (!job->vertex || !job->sum || !job->count || !job->thickness || !job->curvature)
+    job->rib = kiln_sizing_zeros(s, double, rows);
+    if (!job->vertex || !job->sum || !job->count || !job->thickness || !job->curvature || !job->rib)
         return kiln_fail_memory(error, rows * sizeof *job->vertex);
     for (uint32_t t = 0; t < s->tet_rows; t++) {
         for (uint32_t f = 0; f < 4 && kiln_sizing_live(s, t); f++)
@@ -309,6 +339,7 @@ static kiln_status add_thin(thin_job *job, kiln_thin_report *report, kiln_error 
         job->vertex[v].along = job->options->size;
     }
     share_volumes(job);
+    find_ribs(job);
     if (!(job->options->size > 0.0)) {
         measure_edges(job);
         calibrate(job, (double)tets);
