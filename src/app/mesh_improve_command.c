@@ -173,6 +173,7 @@ static kiln_status improve(kiln_mesh *mesh, const improvement *how, kiln_improve
                                     .whole = how->aggressive};
     kiln_sizing *field = NULL;
     KILN_TRY(find_field(mesh, how, comparison, &field, error));
+    request.stretched = comparison->stretched;
     request.keep_sizes = comparison->stretched && !(how->size > 0.0);
     kiln_status status = judge(mesh, how, field, comparison, &comparison->metric_before, error);
     if (status == KILN_OK)

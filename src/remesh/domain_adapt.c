@@ -93,6 +93,7 @@ static kiln_status improve(kiln_domain *domain, kiln_mesh *mesh, const kiln_sizi
     kiln_adapt_report adapted;
     request.remesh.space = options->space;
     request.improve.goal = options->goal;
+    request.stretched = domain->report.stretched;
     if (options->size == 0.0 && !options->size_at)
         request.longest = AS_BEFORE;
     double tets = fmax(kiln_sizing_tets(field), (double)domain->live.count);

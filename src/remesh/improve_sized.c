@@ -112,18 +112,30 @@ static kiln_status adapt_and_improve(kiln_mesh *mesh, const kiln_improve_request
 }
 
 /* Many passes in a row, each within its band, must not make a body lose or gain. */
-static kiln_status give_back(kiln_mesh *mesh, const kiln_improve_request *request,
-                             const kiln_volumes *noted, kiln_error *error)
+static kiln_status give_back_in(kiln_mesh *mesh, const kiln_improve_request *request,
+                                const kiln_sizing *sizing, const kiln_volumes *noted,
+                                kiln_error *error)
 {
     kiln_remesher remesher;
     kiln_remesh_options remesh = request->remesh;
-    remesh.sizing = NULL;
+    remesh.sizing = sizing;
     KILN_TRY(kiln_remesher_begin(mesh, &remesh, &remesher, error));
     double floor = request->whole ? INFINITY : request->improve.goal;
     kiln_status status = kiln_volumes_restore(&remesher, noted, floor, error);
     if (status == KILN_OK)
         status = kiln_transfer(mesh, NULL, NULL, error);
     kiln_remesher_end(&remesher);
+    return status;
+}
+
+static kiln_status give_back(kiln_mesh *mesh, const kiln_improve_request *request,
+                             const kiln_sizing *field, const kiln_volumes *noted, kiln_error *error)
+{
+    kiln_sizing *carried = NULL;
+    if (request->stretched)
+        KILN_TRY(kiln_sizing_carry(field, mesh, NULL, &carried, error));
+    kiln_status status = give_back_in(mesh, request, carried, noted, error);
+    kiln_sizing_destroy(carried);
     return status;
 }
 
@@ -136,7 +148,7 @@ static kiln_status improve_held(kiln_mesh *mesh, const kiln_improve_request *req
     if (status == KILN_OK)
         status = adapt_and_improve(mesh, request, field, report, adapted, error);
     if (status == KILN_OK && !report->stopped)
-        status = give_back(mesh, request, &noted, error);
+        status = give_back(mesh, request, field, &noted, error);
     kiln_array_free(mesh->context, &noted);
     return status;
 }

@@ -11,6 +11,7 @@ typedef struct kiln_improve_request {
     double ridge_angle; /* radians: edges that turn by more are features, besides creases between
                            flat facets (remesh/facets.h); 0: as the mesh was built */
     double longest;     /* edges in sizes that are split; 0: the preset (remesh/size_control.h) */
+    bool stretched;     /* shapes count in the field's metric to the end, that of a thin body */
     bool keep_sizes;    /* the field is for shapes alone: no size control */
     bool whole;         /* the whole mesh as good as it gets; else tets below the goal only */
 } kiln_improve_request;

@@ -25,7 +25,7 @@ static const double LAYER = 0.81649658092772603;
 static const double IN_LAYER = 8.4852813742385713, IN_BODY = 12.0;
 
 /* Edges between features are the size across where they are less than this part of it. */
-static const double RIB = 0.6;
+static const double RIB = 0.6, LEANS = 0.3;
 /* Edges round what is curved turn by about this much at most, whatever else they may be. */
 static const double MOST_TURN = 0.8;
 
@@ -36,6 +36,7 @@ typedef struct thin_vertex {
     double across[3]; /* m, sizes along them; 0: not thin */
     double along;     /* m */
     double thickness; /* m, the least of the directions that are thin */
+    double rib;       /* m, the shortest edge across between two features; infinite: none */
     double volume;
     int thin; /* directions */
 } thin_vertex;
@@ -44,7 +45,7 @@ typedef struct thin_job {
     kiln_sizing *sizing;
     const kiln_thin_sizing *options;
     thin_vertex *vertex;
-    double *sum, *count, *thickness, *curvature, *rib; /* [vertex] */
+    double *sum, *count, *thickness, *curvature; /* [vertex] */
 } thin_job;
 
 /* Outward, twice the area long. */
@@ -149,15 +150,18 @@ static kiln_vec3 column(const kiln_mat3 *m, int k)
     return kiln_v3(m->m[0][k], m->m[1][k], m->m[2][k]);
 }
 
+/* By how much faces there are: what they sweep is as much for both pairs of sides of a bar,
+ * whatever its section, and would not tell them apart. */
 static void find_directions(const thin_job *job, thin_vertex *v)
 {
     v->directions = kiln_m3_identity();
     if (!(v->weight > 0.0))
         return;
-    kiln_eigen3 e = kiln_sym3_eigen(kiln_sym3_scale(v->swept, 1.0 / v->weight));
-    v->directions = e.vectors;
-    for (int k = 0; k < 3 && e.values[k] > OWN_DIRECTION; k++) {
-        kiln_vec3 n = column(&e.vectors, k);
+    v->directions = kiln_sym3_eigen(v->over).vectors;
+    for (int k = 0; k < 3; k++) {
+        kiln_vec3 n = column(&v->directions, k);
+        if (!(along(&v->swept, n) > OWN_DIRECTION * v->weight))
+            break;
         double thickness = along(&v->swept, n) / along(&v->over, n);
         v->across[k] = thickness / (LAYER * fmax(job->options->layers, 1));
         v->thickness = k == 0 ? thickness : fmin(v->thickness, thickness);
@@ -207,28 +211,35 @@ static void measure_edges(thin_job *job)
     }
 }
 
-/* Edges across the body between two features of it will not vanish: the shortest at each vertex.
- * Where they are shorter than the body is thick, they are the size across it. */
+/* An edge across the body between two features of it, which will not vanish: it is the size along
+ * the directions that it goes, where it is much shorter than the body is thick. */
+static void note_rib(thin_vertex *v, kiln_vec3 edge)
+{
+    double length = kiln_v3_norm(edge);
+    if (length_along(v, edge) > 0.0)
+        return;
+    v->rib = fmin(v->rib, length);
+    for (int k = 0; k < v->thin; k++)
+        if (fabs(kiln_v3_dot(edge, column(&v->directions, k))) > LEANS * length &&
+            length < RIB * v->across[k])
+            v->across[k] = length;
+}
+
 static void find_ribs(thin_job *job)
 {
     const kiln_sizing *s = job->sizing;
     for (uint32_t v = 0; v < s->vertex_rows; v++)
-        job->rib[v] = INFINITY;
+        job->vertex[v].rib = INFINITY;
     for (uint32_t t = 0; t < s->tet_rows; t++)
-        for (int e = 0; e < 12 && kiln_sizing_live(s, t); e++) {
-            uint32_t a = s->tet[t].v[kiln_edge_ends[e / 2][e % 2]];
-            uint32_t b = s->tet[t].v[kiln_edge_ends[e / 2][1 - e % 2]];
+        for (int e = 0; e < 6 && kiln_sizing_live(s, t); e++) {
+            uint32_t a = s->tet[t].v[kiln_edge_ends[e][0]];
+            uint32_t b = s->tet[t].v[kiln_edge_ends[e][1]];
             kiln_vec3 edge = kiln_v3_sub(s->point[b], s->point[a]);
-            if (s->mesh->vertex[a].flags & s->mesh->vertex[b].flags & KILN_VERTEX_FEATURE &&
-                length_along(&job->vertex[a], edge) == 0.0)
-                job->rib[a] = fmin(job->rib[a], kiln_v3_norm(edge));
+            if (!(s->mesh->vertex[a].flags & s->mesh->vertex[b].flags & KILN_VERTEX_FEATURE))
+                continue;
+            note_rib(&job->vertex[a], edge);
+            note_rib(&job->vertex[b], edge);
         }
-    for (uint32_t i = 0; i < s->vertex_rows; i++) {
-        thin_vertex *v = &job->vertex[i];
-        for (int k = 0; k < v->thin; k++)
-            if (job->rib[i] < RIB * v->across[k])
-                v->across[k] = job->rib[i];
-    }
 }
 
 static void share_volumes(thin_job *job)
@@ -290,7 +301,7 @@ static void report_thin(const thin_job *job, kiln_thin_report *report)
             continue;
         double least = fmin(size_of(v, 0, 1.0), fmin(size_of(v, 1, 1.0), size_of(v, 2, 1.0)));
         least = fmin(least, MOST_TURN / fmax(job->curvature[i], 1e-300));
-        least = fmin(least, job->rib[i]);
+        least = fmin(least, v->rib);
         report->isotropic += IN_BODY * v->volume / (least * least * least);
         report->vertices += v->thin > 0;
         report->thickness = fmin(report->thickness, v->thin ? job->thickness[i] : INFINITY);
@@ -325,8 +336,7 @@ static kiln_status add_thin(thin_job *job, kiln_thin_report *report, kiln_error 
     job->count = kiln_sizing_zeros(s, double, rows);
     job->thickness = kiln_sizing_zeros(s, double, rows);
     job->curvature = kiln_sizing_zeros(s, double, rows);
-    job->rib = kiln_sizing_zeros(s, double, rows);
-    if (!job->vertex || !job->sum || !job->count || !job->thickness || !job->curvature || !job->rib)
+    if (!job->vertex || !job->sum || !job->count || !job->thickness || !job->curvature)
         return kiln_fail_memory(error, rows * sizeof *job->vertex);
     for (uint32_t t = 0; t < s->tet_rows; t++) {
         for (uint32_t f = 0; f < 4 && kiln_sizing_live(s, t); f++)
