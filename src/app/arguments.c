@@ -155,6 +155,25 @@ bool kiln_arguments_has(const kiln_arguments *arguments, const char *name)
     return kiln_arguments_get(arguments, name) != NULL;
 }
 
+kiln_status kiln_arguments_choice(const kiln_arguments *arguments, const char *name,
+                                  const char *const *words, int count, int *chosen,
+                                  kiln_error *error)
+{
+    const char *text = kiln_arguments_get(arguments, name);
+    char place[32], list[128] = "";
+    for (int i = 0; text && i < count; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *chosen = i;
+            return KILN_OK;
+        }
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", words[i]);
+    }
+    snprintf(place, sizeof place, "--%s", name);
+    return text ? kiln_fail(error, KILN_ERR_INPUT, place, 0, -1, "must be one of %s, got '%s'",
+                            list, text)
+                : KILN_OK;
+}
+
 kiln_status kiln_numbers_parse(const char *text, int count, double *values, const char *place,
                                kiln_error *error)
 {

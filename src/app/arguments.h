@@ -57,6 +57,12 @@ bool kiln_arguments_has(const kiln_arguments *arguments, const char *name);
 kiln_status kiln_arguments_integer(const kiln_arguments *arguments, const char *name, int least,
                                    int most, int *value, kiln_error *error);
 
+/* One of several words, which the message names; `chosen` keeps its contents when the option is
+ * absent. */
+kiln_status kiln_arguments_choice(const kiln_arguments *arguments, const char *name,
+                                  const char *const *words, int count, int *chosen,
+                                  kiln_error *error);
+
 /* `count` finite numbers separated by commas. `place` names what is being read. */
 kiln_status kiln_numbers_parse(const char *text, int count, double *values, const char *place,
                                kiln_error *error);

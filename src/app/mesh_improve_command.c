@@ -17,31 +17,13 @@ typedef struct improvement {
     kiln_remesh_options remesh;
     kiln_improve_options improve;
     bool aggressive;
-    double ridge;               /* radians; 0: the usual */
-    double size;                /* m; 0: none asked for */
+    double ridge; /* radians; 0: the usual */
+    double size;  /* m; 0: none asked for */
+    kiln_thin_request thin;
     const char *metric;         /* file of sizes or metrics; NULL: none */
     const char *within;         /* mesh whose surface's band is not left; NULL: the input's */
     char field[KILN_NAME_SIZE]; /* what it holds, as a field of the mesh */
 } improvement;
-
-/* One of several words; the message names them. */
-static kiln_status choice(const kiln_arguments *arguments, const char *name,
-                          const char *const *words, int count, int *chosen, kiln_error *error)
-{
-    const char *text = kiln_arguments_get(arguments, name);
-    char place[32], list[128] = "";
-    for (int i = 0; text && i < count; i++) {
-        if (strcmp(text, words[i]) == 0) {
-            *chosen = i;
-            return KILN_OK;
-        }
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", words[i]);
-    }
-    snprintf(place, sizeof place, "--%s", name);
-    return text ? kiln_fail(error, KILN_ERR_INPUT, place, 0, -1, "must be one of %s, got '%s'",
-                            list, text)
-                : KILN_OK;
-}
 
 /* What counts as sharp, and how far what is curved may move. */
 static kiln_status read_surface(const kiln_arguments *arguments, improvement *out,
@@ -73,8 +55,8 @@ static kiln_status read_options(const kiln_arguments *arguments, improvement *ou
     *out = (improvement){.remesh = kiln_remesh_default_options(),
                          .improve = kiln_improve_default_options(),
                          .aggressive = kiln_arguments_has(arguments, "aggressive")};
-    KILN_TRY(choice(arguments, "measure", measures, 3, &measure, error));
-    KILN_TRY(choice(arguments, "surface", surfaces, 3, &surface, error));
+    KILN_TRY(kiln_arguments_choice(arguments, "measure", measures, 3, &measure, error));
+    KILN_TRY(kiln_arguments_choice(arguments, "surface", surfaces, 3, &surface, error));
     out->remesh.measure = (kiln_measure)measure;
     out->remesh.surface = (kiln_surface_mode)surface;
     KILN_TRY(read_surface(arguments, out, error));
@@ -88,6 +70,8 @@ static kiln_status read_options(const kiln_arguments *arguments, improvement *ou
         KILN_TRY(kiln_numbers_parse(size, 1, &out->size, "--size", error));
     if (size && !(out->size > 0.0))
         return kiln_fail(error, KILN_ERR_INPUT, "--size", 0, -1, "must be positive, got %s", size);
+    KILN_TRY(kiln_thin_options(arguments, &out->thin.mode, &out->thin.sizes.layers, error));
+    out->thin.sizes.size = out->size;
     const char *goal = kiln_arguments_get(arguments, "goal");
     if (goal && out->aggressive)
         return kiln_fail(error, KILN_ERR_INPUT, "--goal", 0, -1,
@@ -148,7 +132,8 @@ static kiln_status make_sizing(kiln_mesh *mesh, const improvement *how, kiln_siz
                                      : kiln_sizing_add_size(sizing, how->size, error);
     if (status == KILN_OK)
         status = how->metric ? kiln_sizing_finish(sizing, &(kiln_sizing_limits){0}, error)
-                             : kiln_improve_finish_sizing(mesh, how->remesh.space, sizing, error);
+                             : kiln_improve_finish_sizing(mesh, how->remesh.space, sizing,
+                                                          KILN_IMPROVE_RATIO, error);
     if (status == KILN_OK)
         *out = sizing;
     else
@@ -156,19 +141,49 @@ static kiln_status make_sizing(kiln_mesh *mesh, const improvement *how, kiln_siz
     return status;
 }
 
-static kiln_status improve(kiln_mesh *mesh, const improvement *how, kiln_improve_report *report,
-                           kiln_adapt_report *adapted, kiln_error *error)
+/* The field that tets are judged by; NULL: none, they are as good as they look. */
+static kiln_status find_field(kiln_mesh *mesh, const improvement *how,
+                              kiln_mesh_comparison *comparison, kiln_sizing **out,
+                              kiln_error *error)
 {
-    const kiln_improve_request request = {.remesh = how->remesh,
-                                          .improve = how->improve,
-                                          .ridge_angle = how->ridge,
-                                          .whole = how->aggressive};
+    kiln_thin_report report;
+    if (!how->metric)
+        KILN_TRY(kiln_thin_field(mesh, how->remesh.space, &how->thin, out, &report, error));
+    comparison->stretched = *out;
+    comparison->thickness = *out ? report.thickness : 0.0;
+    return *out || !(how->size > 0.0 || how->metric) ? KILN_OK : make_sizing(mesh, how, out, error);
+}
+
+static kiln_status judge(const kiln_mesh *mesh, const improvement *how, const kiln_sizing *field,
+                         const kiln_mesh_comparison *comparison, kiln_metric_quality *quality,
+                         kiln_error *error)
+{
+    return comparison->stretched
+               ? kiln_metric_quality_of(mesh, how->remesh.space, field, quality, error)
+               : KILN_OK;
+}
+
+static kiln_status improve(kiln_mesh *mesh, const improvement *how, kiln_improve_report *report,
+                           kiln_adapt_report *adapted, kiln_mesh_comparison *comparison,
+                           kiln_error *error)
+{
+    kiln_improve_request request = {.remesh = how->remesh,
+                                    .improve = how->improve,
+                                    .ridge_angle = how->ridge,
+                                    .whole = how->aggressive};
     kiln_sizing *field = NULL;
-    if (how->size > 0.0 || how->metric)
-        KILN_TRY(make_sizing(mesh, how, &field, error));
-    kiln_status status = kiln_improve_sized(mesh, &request, field, report, adapted, error);
+    KILN_TRY(find_field(mesh, how, comparison, &field, error));
+    request.stretched = comparison->stretched;
+    request.keep_sizes = comparison->stretched && !(how->size > 0.0);
+    kiln_status status = judge(mesh, how, field, comparison, &comparison->metric_before, error);
+    if (status == KILN_OK)
+        status = kiln_improve_sized(mesh, &request, field, report, adapted, error);
+    if (status == KILN_OK)
+        status = kiln_mesh_compact(mesh, NULL, error);
+    if (status == KILN_OK)
+        status = judge(mesh, how, field, comparison, &comparison->metric_after, error);
     kiln_sizing_destroy(field);
-    return status == KILN_OK ? kiln_mesh_compact(mesh, NULL, error) : status;
+    return status;
 }
 
 static void print_operators(const kiln_improve_report *report, FILE *out)
@@ -219,7 +234,8 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
             kiln_json_count(&json, "splits", adapted->splits);
             kiln_json_count(&json, "contractions", adapted->contractions);
         }
-        kiln_thin_tets_json(&thin, &json);
+        if (!comparison->stretched)
+            kiln_thin_tets_json(&thin, &json);
         kiln_json_object(&json, "operators");
         for (int k = 0; k < KILN_OP_COUNT; k++) {
             kiln_json_object(&json, kiln_operator_name((kiln_operator)k));
@@ -245,7 +261,8 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
                report->outgrown ? ": it would take more than 3.5 times the tets" : "");
     if (report->stopped)
         puts("\nstopped early: the mesh is valid and as good as it had become");
-    kiln_thin_tets_print(&thin, stdout);
+    if (!comparison->stretched)
+        kiln_thin_tets_print(&thin, stdout);
 }
 
 static void free_work(kiln_context *context, work *w)
@@ -342,7 +359,7 @@ static kiln_status improve_and_write(kiln_context *context, const kiln_arguments
                                        .cpu = kiln_processor_seconds()};
     /* Mending the input may have cost quality; the result is not to be worse than the input. */
     how->improve.goal = fmax(how->improve.goal, fmin(w->before.q_min, 1.0));
-    KILN_TRY(improve(w->mesh, how, &w->report, &w->adapted, error));
+    KILN_TRY(improve(w->mesh, how, &w->report, &w->adapted, &comparison, error));
     comparison.seconds = kiln_wall_seconds() - comparison.seconds;
     comparison.cpu = kiln_processor_seconds() - comparison.cpu;
     KILN_TRY(kiln_mesh_shape_take(w->mesh, how->remesh.space, &w->shape_after, error));
@@ -394,6 +411,7 @@ int kiln_command_mesh_improve(int argc, char **argv)
         {"aggressive", 0, NULL, "push the whole mesh as high as it will go"},
         {"size", 0, "LENGTH", "edges of about this length everywhere"},
         {"metric", 0, "FILE", "sizes or metrics at the vertices (.sol), isotropic or not"},
+        KILN_THIN_OPTIONS,
         {"measure", 0, "NAME",
          "what to improve: q (default), sine (smallest dihedral sine), vl (V/l^3)"},
         {"surface", 0, "MODE",

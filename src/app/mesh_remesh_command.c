@@ -30,6 +30,7 @@ static kiln_status read_options(const kiln_arguments *arguments, kiln_domain_opt
         return kiln_fail(error, KILN_ERR_INPUT, "--goal", 0, -1,
                          "must be at least 0 and below 1, which the regular tet has, got %s", goal);
     out->least = fmin(out->least, out->goal);
+    KILN_TRY(kiln_thin_options(arguments, &out->thin, &out->layers, error));
     return kiln_arguments_integer(arguments, "rounds", 0, 1000, &out->rounds, error);
 }
 
@@ -74,7 +75,8 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
             kiln_json_count(&json, rows[i].key, rows[i].count);
         kiln_json_bool(&json, "joined", report->joined);
         kiln_json_bool(&json, "material_reset", report->material_reset);
-        kiln_thin_tets_json(&thin, &json);
+        if (!comparison->stretched)
+            kiln_thin_tets_json(&thin, &json);
         kiln_json_end(&json);
         return;
     }
@@ -91,7 +93,8 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
     }
     if (report->material_reset)
         puts("\nmaterial positions could not be carried over: they are the world positions now");
-    kiln_thin_tets_print(&thin, stdout);
+    if (!comparison->stretched)
+        kiln_thin_tets_print(&thin, stdout);
 }
 
 typedef struct work {
@@ -155,6 +158,14 @@ static kiln_status compare_surfaces(work *w, kiln_error *error)
     return status;
 }
 
+static void note_stretch(const kiln_domain_report *report, kiln_mesh_comparison *comparison)
+{
+    comparison->stretched = report->stretched;
+    comparison->thickness = report->thickness;
+    comparison->metric_before = (kiln_metric_quality){report->worst_before, report->mean_before};
+    comparison->metric_after = (kiln_metric_quality){report->worst_after, report->mean_after};
+}
+
 static kiln_status remesh_and_write(kiln_context *context, const kiln_arguments *arguments,
                                     const char *path, work *w, kiln_error *error)
 {
@@ -174,6 +185,7 @@ static kiln_status remesh_and_write(kiln_context *context, const kiln_arguments 
     comparison->before = &w->before;
     comparison->after = &w->after;
     comparison->volume_change = w->after.volume - w->before.volume;
+    note_stretch(&w->report, comparison);
     print_report(arguments, comparison, &w->report, &w->repairs,
                  kiln_thin_tets_find(w->made, KILN_SPACE_WORLD));
     return KILN_OK;
@@ -201,6 +213,7 @@ int kiln_command_mesh_remesh(int argc, char **argv)
         {"gap", 0, "PART",
          "join surfaces that face each other closer than this part of the size (default: 0)"},
         {"rounds", 0, "N", "of site optimisation (default: 8)"},
+        KILN_THIN_OPTIONS,
         {"json", 0, NULL, "print one object, for scripts"},
         {"ascii", 0, NULL, "write text"},
         {"binary", 0, NULL, "write binary"},

@@ -103,6 +103,10 @@ void kiln_mesh_table_print(const kiln_mesh_comparison *c, FILE *out)
     count_row(out, "tets", a->tets, b->tets);
     number_row(out, "worst quality", a->q_min, b->q_min);
     number_row(out, "mean quality", a->q_mean, b->q_mean);
+    if (c->stretched) {
+        number_row(out, "worst in the thin metric", c->metric_before.worst, c->metric_after.worst);
+        number_row(out, "mean in the thin metric", c->metric_before.mean, c->metric_after.mean);
+    }
     number_row(out, "smallest dihedral, deg", a->dihedral_min, b->dihedral_min);
     number_row(out, "largest dihedral, deg", a->dihedral_max, b->dihedral_max);
     number_row(out, "shortest edge", a->edge_min, b->edge_min);
@@ -124,6 +128,11 @@ void kiln_mesh_table_print(const kiln_mesh_comparison *c, FILE *out)
         fprintf(out, "    of what it may there   %14.2f\n", c->of_band);
     fprintf(out, "  volume changed by        %14.4g  (%.3g of it)\n", c->volume_change,
             a->volume != 0.0 ? c->volume_change / a->volume : 0.0);
+    if (c->stretched)
+        fprintf(out,
+                "  tets are stretched along the body, which is %.3g thick at its thinnest: what\n"
+                "    counts is their quality in the thin metric (--anisotropic never: without)\n",
+                c->thickness);
     fprintf(out, "  time                     %14.3f s (%.3f s of processor time)\n", c->seconds,
             c->cpu);
     if (c->whole > 0.0)
@@ -165,6 +174,15 @@ void kiln_mesh_table_json(const kiln_mesh_comparison *c, kiln_json *json)
     if (c->of_band > 0.0)
         kiln_json_number(json, "hausdorff_of_band", c->of_band);
     kiln_json_number(json, "volume_change", c->volume_change);
+    if (c->stretched) {
+        kiln_json_object(json, "stretched");
+        kiln_json_number(json, "thickness", c->thickness);
+        kiln_json_number(json, "q_min_before", c->metric_before.worst);
+        kiln_json_number(json, "q_min", c->metric_after.worst);
+        kiln_json_number(json, "q_mean_before", c->metric_before.mean);
+        kiln_json_number(json, "q_mean", c->metric_after.mean);
+        kiln_json_end(json);
+    }
     kiln_json_number(json, "seconds", c->seconds);
     kiln_json_number(json, "cpu_seconds", c->cpu);
     if (c->whole > 0.0) {

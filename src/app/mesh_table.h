@@ -4,6 +4,7 @@
 
 #include "app/survey.h"
 #include "io/json.h"
+#include "remesh/thin.h"
 
 /* Tets of `before` whose four corners (coordinates, bit by bit) are no tet of `after`. */
 kiln_status kiln_changed_tets(const kiln_soup *before, const kiln_soup *after, size_t *changed,
@@ -15,7 +16,10 @@ typedef struct kiln_mesh_comparison {
     double hausdorff;     /* m; NAN: not measured */
     double of_band;       /* the same as part of what the surface may move there; 0: not measured */
     double volume_change; /* m^3 */
-    double seconds, cpu;  /* wall and processor time of the work itself */
+    bool stretched;       /* tets are judged in the metric of a thin body, as good as that: */
+    kiln_metric_quality metric_before, metric_after;
+    double thickness;        /* m, of the body at its thinnest */
+    double seconds, cpu;     /* wall and processor time of the work itself */
     double whole, whole_cpu; /* with reading, checking, comparing, writing; 0: not taken */
 } kiln_mesh_comparison;
 

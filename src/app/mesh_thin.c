@@ -3,6 +3,18 @@
 
 static const double BAD = 0.3;
 
+kiln_status kiln_thin_options(const kiln_arguments *arguments, kiln_thin_mode *mode,
+                              uint32_t *layers, kiln_error *error)
+{
+    static const char *const modes[] = {"never", "auto", "thin"};
+    int chosen = KILN_THIN_AUTO, count = 1;
+    KILN_TRY(kiln_arguments_choice(arguments, "anisotropic", modes, 3, &chosen, error));
+    KILN_TRY(kiln_arguments_integer(arguments, "layers", 1, 1000, &count, error));
+    *mode = (kiln_thin_mode)chosen;
+    *layers = (uint32_t)count;
+    return KILN_OK;
+}
+
 kiln_thin_tets kiln_thin_tets_find(const kiln_mesh *mesh, kiln_space space)
 {
     const kiln_vec3 *p = kiln_mesh_positions(mesh, space);

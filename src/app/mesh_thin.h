@@ -3,8 +3,19 @@
 #ifndef KILN_APP_MESH_THIN_H
 #define KILN_APP_MESH_THIN_H
 
+#include "app/arguments.h"
 #include "io/json.h"
-#include "mesh/mesh.h"
+#include "remesh/thin.h"
+
+/* The options --anisotropic and --layers. */
+#define KILN_THIN_OPTIONS                                                                          \
+    {"anisotropic", 0, "MODE",                                                                     \
+     "tets stretched along plates and needles: auto (default), thin (wherever thin), never"},      \
+    {                                                                                              \
+        "layers", 0, "N", "of tets across what is thin, where they are stretched (default: 1)"     \
+    }
+kiln_status kiln_thin_options(const kiln_arguments *arguments, kiln_thin_mode *mode,
+                              uint32_t *layers, kiln_error *error);
 
 /* Of the bad tets with all corners on the surface. */
 typedef struct kiln_thin_tets {

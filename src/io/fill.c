@@ -196,7 +196,8 @@ static kiln_status resize(const filling *f, kiln_soup *out, kiln_error *error)
     if (status == KILN_OK)
         status = kiln_sizing_add_size(sizing, f->options->size, error);
     if (status == KILN_OK)
-        status = kiln_improve_finish_sizing(mesh, request.remesh.space, sizing, error);
+        status = kiln_improve_finish_sizing(mesh, request.remesh.space, sizing, KILN_IMPROVE_RATIO,
+                                            error);
     if (status == KILN_OK)
         status = kiln_improve_sized(mesh, &request, sizing, &done, &adapted, error);
     if (status == KILN_OK)

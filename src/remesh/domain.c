@@ -97,8 +97,10 @@ static bool is_poor(const kiln_domain_options *options, const kiln_domain_report
 static bool is_worse(kiln_domain *domain, const kiln_mesh *mesh)
 {
     kiln_space space = domain->options.space;
-    domain->report.worst_before = kiln_worst_in(domain->mesh, space, KILN_MEASURE_QUALITY);
-    domain->report.worst_after = kiln_worst_in(mesh, space, KILN_MEASURE_QUALITY);
+    if (!domain->report.stretched) {
+        domain->report.worst_before = kiln_worst_in(domain->mesh, space, KILN_MEASURE_QUALITY);
+        domain->report.worst_after = kiln_worst_in(mesh, space, KILN_MEASURE_QUALITY);
+    }
     domain->report.volume_after = kiln_volume_in(mesh, space);
     double gained = domain->report.volume_after / domain->report.volume_before - 1.0;
     return is_poor(&domain->options, &domain->report) || gained < -domain->options.most_lost ||

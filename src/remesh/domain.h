@@ -11,7 +11,7 @@
 #ifndef KILN_REMESH_DOMAIN_H
 #define KILN_REMESH_DOMAIN_H
 
-#include "mesh/mesh.h"
+#include "remesh/thin.h"
 
 /* New tets in a cube of the size, where the old mesh is adapted. */
 #define KILN_DOMAIN_TETS_IN_CUBE 11.0
@@ -28,6 +28,9 @@ typedef struct kiln_domain_options {
                    filling what is between; 0: only what overlaps or touches is */
     double feature_angle; /* new edges that turn by more are features too, radians; 1.2 */
     int rounds;           /* of site optimisation; 8 */
+    kiln_thin_mode thin;  /* tets stretched along plates and needles, where nothing becomes one;
+                             never. Quality is that in their metric then */
+    uint32_t layers;      /* of tets across these, at least; 0: 1 */
     double goal; /* tets below this quality are repaired by local operators at the end; 0.3 */
     /* A mesh that has a tet below this, and below the worst of the old, is not made; 0.25 */
     double least;
@@ -51,7 +54,10 @@ typedef struct kiln_domain_report {
     size_t cuts;           /* what was left of that for topology/repair.h */
     size_t below_goal;     /* tets, before and after the repair by local operators */
     size_t left_below_goal;
-    double worst_before, worst_after; /* quality */
+    double worst_before, worst_after; /* quality; in their metric where tets are stretched */
+    double mean_before, mean_after;   /* the same, only where tets are stretched */
+    bool stretched;
+    double thickness;     /* m, the least of what is thin; then, too */
     double volume_before; /* of the domain, overlaps counted once, in the space of the remesh */
     double volume_after;
     double transfer_seconds;

@@ -49,8 +49,42 @@ static kiln_status add_sizes(kiln_domain *domain, kiln_sizing *field, kiln_error
     return add_old_sizes(domain, field, error);
 }
 
-static kiln_status adapt(kiln_domain *domain, kiln_mesh *mesh, kiln_sizing *field,
-                         kiln_error *error)
+/* Sizes in all directions alike. */
+static kiln_status make_field(kiln_domain *domain, const kiln_mesh *mesh, kiln_sizing **out,
+                              kiln_error *error)
+{
+    kiln_sizing *field;
+    KILN_TRY(kiln_sizing_create(mesh, domain->options.space, &field, error));
+    kiln_status status = add_sizes(domain, field, error);
+    if (status == KILN_OK)
+        status = kiln_improve_finish_sizing(mesh, domain->options.space, field, KILN_IMPROVE_RATIO,
+                                            error);
+    if (status == KILN_OK)
+        *out = field;
+    else
+        kiln_sizing_destroy(field);
+    return status;
+}
+
+/* Sizes for thin bodies, where they are those of the old mesh or one for all; else NULL. */
+static kiln_status make_thin_field(kiln_domain *domain, const kiln_mesh *mesh, kiln_sizing **out,
+                                   kiln_error *error)
+{
+    const kiln_domain_options *options = &domain->options;
+    const kiln_thin_request request = {options->thin,
+                                       {.size = options->size, .layers = options->layers}};
+    kiln_thin_report report = {0};
+    bool plain = !options->size_at && !options->size_field && !(options->size_min > 0.0) &&
+                 !(options->size_max > 0.0);
+    if (plain)
+        KILN_TRY(kiln_thin_field(mesh, options->space, &request, out, &report, error));
+    domain->report.stretched = *out;
+    domain->report.thickness = *out ? report.thickness : 0.0;
+    return KILN_OK;
+}
+
+static kiln_status improve(kiln_domain *domain, kiln_mesh *mesh, const kiln_sizing *field,
+                           kiln_error *error)
 {
     const kiln_domain_options *options = &domain->options;
     kiln_improve_request request = {.remesh = kiln_remesh_default_options(),
@@ -59,10 +93,9 @@ static kiln_status adapt(kiln_domain *domain, kiln_mesh *mesh, kiln_sizing *fiel
     kiln_adapt_report adapted;
     request.remesh.space = options->space;
     request.improve.goal = options->goal;
+    request.stretched = domain->report.stretched;
     if (options->size == 0.0 && !options->size_at)
         request.longest = AS_BEFORE;
-    KILN_TRY(add_sizes(domain, field, error));
-    KILN_TRY(kiln_improve_finish_sizing(mesh, options->space, field, error));
     double tets = fmax(kiln_sizing_tets(field), (double)domain->live.count);
     request.improve.effort = (uint64_t)fmax(EFFORT_A_TET * tets, LEAST_EFFORT);
     KILN_TRY(kiln_improve_sized(mesh, &request, field, &report, &adapted, error));
@@ -73,13 +106,32 @@ static kiln_status adapt(kiln_domain *domain, kiln_mesh *mesh, kiln_sizing *fiel
     return kiln_mesh_compact(mesh, NULL, error);
 }
 
+/* How good tets that are stretched are in their metric, before and after. */
+static kiln_status adapt(kiln_domain *domain, kiln_mesh *mesh, const kiln_sizing *field,
+                         kiln_error *error)
+{
+    kiln_space space = domain->options.space;
+    kiln_domain_report *report = &domain->report;
+    kiln_metric_quality before, after;
+    if (!report->stretched)
+        return improve(domain, mesh, field, error);
+    KILN_TRY(kiln_metric_quality_of(mesh, space, field, &before, error));
+    KILN_TRY(improve(domain, mesh, field, error));
+    KILN_TRY(kiln_metric_quality_of(mesh, space, field, &after, error));
+    report->worst_before = before.worst, report->worst_after = after.worst;
+    report->mean_before = before.mean, report->mean_after = after.mean;
+    return KILN_OK;
+}
+
 kiln_status kiln_domain_adapt(kiln_domain *domain, kiln_mesh **out, kiln_error *error)
 {
     kiln_mesh *mesh;
     kiln_sizing *field = NULL;
     kiln_domain_progress(domain, "adapting", 0.0);
     KILN_TRY(kiln_mesh_copy_bare(domain->mesh, &mesh, error));
-    kiln_status status = kiln_sizing_create(mesh, domain->options.space, &field, error);
+    kiln_status status = make_thin_field(domain, mesh, &field, error);
+    if (status == KILN_OK && !field)
+        status = make_field(domain, mesh, &field, error);
     if (status == KILN_OK)
         status = adapt(domain, mesh, field, error);
     kiln_sizing_destroy(field);

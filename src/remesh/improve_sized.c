@@ -8,9 +8,9 @@
 #include "remesh/volumes.h"
 
 kiln_status kiln_improve_finish_sizing(const kiln_mesh *mesh, kiln_space space, kiln_sizing *field,
-                                       kiln_error *error)
+                                       double ratio, kiln_error *error)
 {
-    const kiln_sizing_limits limits = {.ratio = 1.5};
+    const kiln_sizing_limits limits = {.ratio = ratio};
     const kiln_vec3 *points = kiln_mesh_positions(mesh, space);
     kiln_box box = kiln_box_empty();
     for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
@@ -112,18 +112,30 @@ static kiln_status adapt_and_improve(kiln_mesh *mesh, const kiln_improve_request
 }
 
 /* Many passes in a row, each within its band, must not make a body lose or gain. */
-static kiln_status give_back(kiln_mesh *mesh, const kiln_improve_request *request,
-                             const kiln_volumes *noted, kiln_error *error)
+static kiln_status give_back_in(kiln_mesh *mesh, const kiln_improve_request *request,
+                                const kiln_sizing *sizing, const kiln_volumes *noted,
+                                kiln_error *error)
 {
     kiln_remesher remesher;
     kiln_remesh_options remesh = request->remesh;
-    remesh.sizing = NULL;
+    remesh.sizing = sizing;
     KILN_TRY(kiln_remesher_begin(mesh, &remesh, &remesher, error));
     double floor = request->whole ? INFINITY : request->improve.goal;
     kiln_status status = kiln_volumes_restore(&remesher, noted, floor, error);
     if (status == KILN_OK)
         status = kiln_transfer(mesh, NULL, NULL, error);
     kiln_remesher_end(&remesher);
+    return status;
+}
+
+static kiln_status give_back(kiln_mesh *mesh, const kiln_improve_request *request,
+                             const kiln_sizing *field, const kiln_volumes *noted, kiln_error *error)
+{
+    kiln_sizing *carried = NULL;
+    if (request->stretched)
+        KILN_TRY(kiln_sizing_carry(field, mesh, NULL, &carried, error));
+    kiln_status status = give_back_in(mesh, request, carried, noted, error);
+    kiln_sizing_destroy(carried);
     return status;
 }
 
@@ -136,7 +148,7 @@ static kiln_status improve_held(kiln_mesh *mesh, const kiln_improve_request *req
     if (status == KILN_OK)
         status = adapt_and_improve(mesh, request, field, report, adapted, error);
     if (status == KILN_OK && !report->stopped)
-        status = give_back(mesh, request, &noted, error);
+        status = give_back(mesh, request, field, &noted, error);
     kiln_array_free(mesh->context, &noted);
     return status;
 }
@@ -152,8 +164,8 @@ kiln_status kiln_improve_sized(kiln_mesh *mesh, const kiln_improve_request *requ
     KILN_TRY(
         kiln_mark_facets(mesh, request->ridge_angle > 0.0 ? request->ridge_angle : KILN_PI, error));
     const bool other = request->whole && request->remesh.measure != KILN_MEASURE_QUALITY;
-    if (!field && !other)
-        return improve_once(mesh, request, NULL, report, error);
+    if (field ? request->keep_sizes : !other)
+        return improve_once(mesh, request, field, report, error);
     KILN_TRY(kiln_surface_freeze(mesh, &request->remesh, &first, error));
     if (!held.remesh.held)
         held.remesh.held = first;

@@ -11,13 +11,16 @@ typedef struct kiln_improve_request {
     double ridge_angle; /* radians: edges that turn by more are features, besides creases between
                            flat facets (remesh/facets.h); 0: as the mesh was built */
     double longest;     /* edges in sizes that are split; 0: the preset (remesh/size_control.h) */
+    bool stretched;     /* shapes count in the field's metric to the end, that of a thin body */
+    bool keep_sizes;    /* the field is for shapes alone: no size control */
     bool whole;         /* the whole mesh as good as it gets; else tets below the goal only */
 } kiln_improve_request;
 
 /* Finishes a field of what is wanted: on curved surfaces no longer edges than their band allows,
- * and a slow change of size away from there. */
+ * and a change of size by a ratio, mostly this, from edge to edge away from there. */
+#define KILN_IMPROVE_RATIO 1.5
 kiln_status kiln_improve_finish_sizing(const kiln_mesh *mesh, kiln_space space, kiln_sizing *field,
-                                       kiln_error *error);
+                                       double ratio, kiln_error *error);
 
 /* `field` NULL: sizes stay as they are, and `adapted` all zero. The field must be of the mesh as it
  * is now. */

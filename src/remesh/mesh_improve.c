@@ -46,7 +46,8 @@ static kiln_status make_field(const kiln_mesh *mesh, const request *r, kiln_sizi
     KILN_TRY(kiln_sizing_create(mesh, r->asked.remesh.space, &field, error));
     kiln_status status = kiln_sizing_add_size(field, r->wanted->size, error);
     if (status == KILN_OK)
-        status = kiln_improve_finish_sizing(mesh, r->asked.remesh.space, field, error);
+        status = kiln_improve_finish_sizing(mesh, r->asked.remesh.space, field, KILN_IMPROVE_RATIO,
+                                            error);
     if (status == KILN_OK)
         *out = field;
     else

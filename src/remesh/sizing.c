@@ -295,21 +295,31 @@ void kiln_sizing_adopt(kiln_sizing *sizing, const kiln_sizing *from)
     sizing->sources = from->by_functions ? from->directs : from->directs + 1;
 }
 
-kiln_status kiln_sizing_carry(const kiln_sizing *sizing, const kiln_mesh *mesh,
-                              const uint32_t *hints, kiln_sizing **out, kiln_error *error)
+static void copy_metrics(const kiln_sizing_index *index, const uint32_t *hints, kiln_sizing *s)
 {
-    KILN_TRY(kiln_sizing_create(mesh, sizing->space, out, error));
-    kiln_sizing *s = *out;
-    uint32_t near = sizing->first_tet;
+    uint32_t near = index->sizing->first_tet;
     for (uint32_t v = 0; v < s->vertex_rows; v++) {
         if (!vertex_live(s, v))
             continue;
         near = hints ? hints[v] : near;
-        s->metric[v] = kiln_sizing_at(sizing, s->point[v], &near);
+        s->metric[v] = kiln_sizing_find(index, s->point[v], &near);
     }
+}
+
+kiln_status kiln_sizing_carry(const kiln_sizing *sizing, const kiln_mesh *mesh,
+                              const uint32_t *hints, kiln_sizing **out, kiln_error *error)
+{
+    kiln_sizing_index index;
+    KILN_TRY(kiln_sizing_index_build(sizing, &index, error));
+    kiln_status status = kiln_sizing_create(mesh, sizing->space, out, error);
+    if (status == KILN_OK)
+        copy_metrics(&index, hints, *out);
+    kiln_sizing_index_free(&index);
+    KILN_TRY(status);
+    kiln_sizing *s = *out;
     kiln_sizing_adopt(s, sizing);
     kiln_sizing_limits limits = {.bounds = sizing->bounds};
-    kiln_status status = kiln_sizing_finish(s, &limits, error);
+    status = kiln_sizing_finish(s, &limits, error);
     if (status != KILN_OK) {
         kiln_sizing_destroy(s);
         *out = NULL;

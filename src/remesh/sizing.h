@@ -132,6 +132,33 @@ typedef struct kiln_chord_sizing {
 kiln_status kiln_sizing_add_chords(kiln_sizing *sizing, const kiln_chord_sizing *options,
                                    kiln_error *error);
 
+/* Walls of some thickness: edges along them no longer than keeps their middles within a part of it
+ * where they bend; longer where they do not, up to `most`. */
+typedef struct kiln_shell_sizing {
+    const double *thickness; /* [vertex] m; 0: no wall, no word */
+    const double *most;      /* [vertex] m */
+    double sag;              /* part of the thickness */
+} kiln_shell_sizing;
+kiln_status kiln_sizing_add_shells(kiln_sizing *sizing, const kiln_shell_sizing *options,
+                                   kiln_error *error);
+
+/* Plates and needles: tets along them as long as asked for, and across them a number of layers
+ * where they are thinner than half of that (sizing_thin.c). A size for every vertex; to be finished
+ * in the same way as others. */
+typedef struct kiln_thin_sizing {
+    double size;     /* m along the body; 0: as long as the edges there are, with as many tets */
+    uint32_t layers; /* of tets across; 0: 1 */
+    double sag;      /* part of its thickness that an edge along a wall may leave its middle by */
+} kiln_thin_sizing;
+typedef struct kiln_thin_report {
+    size_t vertices;  /* where it is thin */
+    double thickness; /* m, the least of those; infinite: none */
+    double tets;      /* of the mesh, or as many as the size asks for without bends */
+    double isotropic; /* tets that sizes would ask for that are as small in all directions */
+} kiln_thin_report;
+kiln_status kiln_sizing_add_thin(kiln_sizing *sizing, const kiln_thin_sizing *options,
+                                 kiln_thin_report *report, kiln_error *error);
+
 /* 0: no such limit. The ratio is that of sizes one edge apart, above 1 (1.3 is usual). */
 typedef struct kiln_sizing_limits {
     kiln_metric_bounds bounds;

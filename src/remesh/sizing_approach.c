@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct approach_job {
-    const kiln_sizing *target;
+    const kiln_sizing_index *target;
     kiln_sizing *sizing;
     double factor2;
     kiln_sym3 *log_implied; /* [tet] */
@@ -55,7 +55,7 @@ static void limit_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
     for (uint32_t v = (uint32_t)begin; v < end; v++) {
         if (!(s->metric[v].xx > 0.0))
             continue;
-        kiln_sym3 wanted = kiln_sizing_at(job->target, s->point[v], &near);
+        kiln_sym3 wanted = kiln_sizing_find(job->target, s->point[v], &near);
         kiln_sym3 finest = kiln_sym3_scale(s->metric[v], job->factor2);
         kiln_sym3 within_reach = kiln_sym3_scale(finest, job->factor2);
         job->wanted[v] = wanted;
@@ -81,21 +81,25 @@ static kiln_status approach(approach_job *job, bool *arrived, kiln_error *error)
     if (!*arrived)
         return KILN_OK;
     memcpy(s->metric, job->wanted, s->vertex_rows * sizeof *s->metric);
-    kiln_sizing_adopt(s, job->target);
+    kiln_sizing_adopt(s, job->target->sizing);
     return KILN_OK;
 }
 
 kiln_status kiln_sizing_approach(const kiln_sizing *target, const kiln_mesh *mesh, double factor,
                                  kiln_sizing **out, bool *arrived, kiln_error *error)
 {
+    kiln_sizing_index index;
     KILN_TRY(kiln_sizing_create(mesh, target->space, out, error));
     kiln_sizing *s = *out;
-    approach_job job = {.target = target, .sizing = s, .factor2 = factor * factor};
-    kiln_status status = kiln_sizing_need_stars(s, error);
+    approach_job job = {.target = &index, .sizing = s, .factor2 = factor * factor};
+    kiln_status status = kiln_sizing_index_build(target, &index, error);
+    if (status == KILN_OK)
+        status = kiln_sizing_need_stars(s, error);
     kiln_arena_mark mark = kiln_arena_set_mark(&s->arena);
     if (status == KILN_OK)
         status = approach(&job, arrived, error);
     kiln_arena_release(&s->arena, mark);
+    kiln_sizing_index_free(&index);
     if (status == KILN_OK)
         status = kiln_sizing_finish(s, &(kiln_sizing_limits){.bounds = target->bounds}, error);
     if (status != KILN_OK) {

@@ -23,6 +23,7 @@ typedef struct curvature_job {
     const kiln_curvature_sizing *options;
     const kiln_chord_sizing *chords; /* in place of the options' */
     const kiln_bend_sizing *bends;   /* in place of both, in the world */
+    const kiln_shell_sizing *shells; /* in place of all */
     double *largest;                 /* [vertex] curvatures, in place of metrics */
     const kiln_vec3 *point;          /* [vertex] where the surface is looked at */
     vertex_curvature *own, *spread;  /* [vertex] */
@@ -198,6 +199,25 @@ static void combine_bend(const curvature_job *job, uint32_t v)
     kiln_sizing_combine(job->sizing, v, &m);
 }
 
+/* The middle of an edge of length h is h^2 k / 8 off an arc. What is round itself, as a needle,
+ * has at least six edges round it. */
+static void combine_shell(const curvature_job *job, uint32_t v)
+{
+    const kiln_shell_sizing *o = job->shells;
+    bending b = bending_of(&job->spread[v]);
+    double sizes[3], most = o->most[v];
+    if (!(o->thickness[v] > 0.0))
+        return;
+    for (int i = 0; i < 3; i++) {
+        double curvature = i == b.normal ? 0.0 : b.curvature[i];
+        curvature = fmax(curvature, 1e-300);
+        sizes[i] =
+            fmin(most, fmin(1.0 / curvature, sqrt(8.0 * o->sag * o->thickness[v] / curvature)));
+    }
+    kiln_sym3 m = kiln_metric_from_directions(&b.directions, sizes);
+    kiln_sizing_combine(job->sizing, v, &m);
+}
+
 static void combine_size(const curvature_job *job, uint32_t v)
 {
     const vertex_curvature *at = &job->spread[v];
@@ -221,6 +241,8 @@ static void metric_chunk(void *user, size_t chunk, size_t begin, size_t end, int
             job->largest[v] = b.curvature[b.normal];
         } else if (job->bends) {
             combine_bend(job, v);
+        } else if (job->shells) {
+            combine_shell(job, v);
         } else {
             combine_size(job, v);
         }
@@ -279,6 +301,19 @@ kiln_status kiln_sizing_add_bends(kiln_sizing *sizing, const kiln_bend_sizing *o
     KILN_TRY(kiln_sizing_need_stars(sizing, error));
     return add_bent(&(curvature_job){.sizing = sizing, .bends = options, .point = sizing->mesh->x},
                     error);
+}
+
+kiln_status kiln_sizing_add_shells(kiln_sizing *sizing, const kiln_shell_sizing *options,
+                                   kiln_error *error)
+{
+    return add_bent(&(curvature_job){.sizing = sizing, .shells = options, .point = sizing->point},
+                    error);
+}
+
+kiln_status kiln_sizing_curvatures(kiln_sizing *sizing, double *curvature, kiln_error *error)
+{
+    return add_bent(
+        &(curvature_job){.sizing = sizing, .largest = curvature, .point = sizing->point}, error);
 }
 
 kiln_status kiln_surface_curvatures(const kiln_mesh *mesh, double *curvature, kiln_error *error)

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/parallel.h"
+#include "geom/bvh.h"
 #include "remesh/sizing.h"
 
 enum { KILN_SIZING_GRAIN = 512, KILN_SIZING_FUNCTIONS = 4 };
@@ -52,6 +53,22 @@ void kiln_sizing_combine_tets(kiln_sizing *sizing, const uint8_t *only,
 /* Every metric at most `growth` coarser per unit of length than its neighbours allow; vertices
  * without one get what is allowed. */
 kiln_status kiln_sizing_gradate(kiln_sizing *sizing, double growth, kiln_error *error);
+
+/* The larger curvature of the surface where the field is, [vertex] 1/m; those off it stay as they
+ * are. */
+kiln_status kiln_sizing_curvatures(kiln_sizing *sizing, double *curvature, kiln_error *error);
+
+/* sizing_find.c: lookups in a body of any shape, whatever the hint. */
+typedef struct kiln_sizing_index {
+    const kiln_sizing *sizing;
+    kiln_bvh tree;
+    kiln_u32_array tets; /* [item] */
+} kiln_sizing_index;
+kiln_status kiln_sizing_index_build(const kiln_sizing *sizing, kiln_sizing_index *index,
+                                    kiln_error *error);
+void kiln_sizing_index_free(kiln_sizing_index *index);
+/* As kiln_sizing_at. */
+kiln_sym3 kiln_sizing_find(const kiln_sizing_index *index, kiln_vec3 p, uint32_t *hint);
 
 KILN_INLINE bool kiln_sizing_live(const kiln_sizing *sizing, uint32_t tet)
 {
