@@ -15,8 +15,9 @@
 
 static const double POOR = 0.2, VERY_POOR = 0.1;
 static const double LONGEST = 1.6; /* sizes, of edges that come in where a valley is filled */
-static const double SHARP_VALLEY =
-    1.4; /* radians; between bodies that became one these are filled */
+/* Radians; between bodies that became one these are filled. Less leaves pits with sharp rims where
+ * a seam ends, more fills wide valleys with single tets, and those are teeth. */
+static const double SHARP_VALLEY = 1.7;
 enum { MOST_FILLETS = 6 };
 static const double BEND = 0.25; /* of a segment, from it to a site that may take its place */
 static const double SMALL = 0.8; /* cosine of an angle that is small; minus it, large */
