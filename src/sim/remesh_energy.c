@@ -41,6 +41,7 @@ typedef struct energy {
     kiln_memory kept;          /* what was known of tries in vain, before the pass */
     kiln_energy_report report; /* of the last step */
     bool changed;              /* in this try of a step: what is derived is of another mesh */
+    uint32_t since;            /* the mesh's clock before it changed in this step */
 } energy;
 
 static kiln_status add_field(kiln_world *world, const char *name, kiln_where where, kiln_type type,
@@ -393,6 +394,7 @@ static kiln_status adapt(energy *e, const kiln_vec3 *places, double h, bool *cha
     options.surface = KILN_SURFACE_KEEP;
     double started = kiln_wall_seconds(), carried = e->work.transfer_seconds;
     *changed = false;
+    e->since = world->mesh->clock;
     KILN_TRY(fill_columns(e, places, error));
     KILN_TRY(kiln_solid_note_past(world->solid, error));
     e->changes.weight = KILN_FIELD_MASS;
@@ -430,10 +432,10 @@ static kiln_status advance_moving(energy *e, const kiln_interval *interval,
     if (report->outcome != KILN_STEP_DONE)
         return KILN_OK;
     KILN_TRY(adapt(e, places, h, &changed, error));
-    kiln_solid_start_at(course->solid, end_column(e));
+    kiln_solid_start_at(course->solid, end_column(e), e->since);
     kiln_status status =
         kiln_solid_step(course->solid, &course->driver, h, course->clock, &again, error);
-    kiln_solid_start_at(course->solid, NULL);
+    kiln_solid_start_at(course->solid, NULL, 0);
     kiln_step_report_add(report, &again);
     return status;
 }
@@ -451,12 +453,12 @@ static kiln_status advance_static(energy *e, const kiln_interval *interval,
         kiln_step_report one;
         KILN_TRY(kiln_solid_equilibrium(course->solid, &course->driver, parts, course->clock, &one,
                                         error));
-        kiln_solid_start_at(course->solid, NULL);
+        kiln_solid_start_at(course->solid, NULL, 0);
         kiln_step_report_add(report, &one);
         if (report->outcome != KILN_STEP_DONE || round == e->settings->rounds)
             return KILN_OK;
         KILN_TRY(adapt(e, world->mesh->x, 1.0, &changed, error));
-        kiln_solid_start_at(course->solid, changed ? end_column(e) : NULL);
+        kiln_solid_start_at(course->solid, changed ? end_column(e) : NULL, e->since);
         parts = 1;
     }
     return KILN_OK;

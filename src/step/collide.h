@@ -122,6 +122,8 @@ typedef struct kiln_collide {
     double slip_speed; /* m/s */
     double hardness;   /* times the stiffness; 1 unless it is adaptive */
     double nearest;    /* of the pairs at the last matrix but one of this solve, of their reach */
+    int matrices;      /* in this solve, since angles between edges were taken */
+    int turned;        /* how often they were taken again */
     kiln_contact_surface surface;
     kiln_walls walls;
     kiln_collide_once once;
@@ -191,6 +193,7 @@ typedef struct kiln_collide {
     double tau;
     const double *from; /* [row][3] forces are those over the step from there; NULL: at its end */
     const double *carried, *besides; /* of kiln_collide_start */
+    const uint8_t *fresh;
 } kiln_collide;
 
 /* The obstacles are borrowed. */
@@ -241,6 +244,10 @@ typedef struct kiln_collide_start {
     /* With `over`: velocities at the begin as far as parts are rigid, and the rest, [row][3]; NULL:
      * there are no walls. */
     const double *carried, *besides;
+    /* With `over`: vertices of faces that the mesh did not have when the step before ended,
+     * [vertex slot]. What they repel they did not press before, so there is nothing to give back:
+     * their forces are those at the end. NULL: there are none. */
+    const uint8_t *fresh;
 } kiln_collide_start;
 
 /* Pairs and friction for a step. */

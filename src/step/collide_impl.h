@@ -59,6 +59,18 @@ KILN_INLINE void kiln_collide_add_at(double *g, uint32_t v, double s, kiln_vec3 
     g[3 * (size_t)v + 2] += s * d.z;
 }
 
+/* Whether its force is that over the step, and what it stored at the begin is given back. */
+KILN_INLINE bool kiln_collide_is_over(const kiln_collide *collide, size_t i)
+{
+    const uint32_t *v = kiln_collide_pair(collide, i)->v;
+    if (!collide->from || collide->rub.data[i] > 0.0) /* what trembles would not stick */
+        return false;
+    for (int k = 0; k < 4 && collide->fresh; k++)
+        if (!kiln_collide_is_wall(collide, v[k]) && collide->fresh[v[k]])
+            return false;
+    return true;
+}
+
 /* Whether all that moves is in its box at x + dx (dx may be NULL). */
 bool kiln_collide_has_room(const kiln_collide *collide, const double *x, const double *dx);
 /* Pairs for the way from x to x + part dx; NULL: for places about x. False: no memory (C4). */

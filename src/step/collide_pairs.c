@@ -16,6 +16,10 @@ enum { MOVER_GRAIN = 1024 };
  * there too. */
 #define PARALLEL       0.03
 #define LEAST_PARALLEL 1e-5
+/* Of what edges counted when a solve began: where some count less by their angles of now, these are
+ * taken again, after so many matrices, and so often. */
+#define TURNED 0.5
+enum { PATIENCE = 6, TURNS = 4 };
 /* A vertex of a body counts before a wall with this part of its area, though it be on an edge. */
 #define LEAST_FACING 0.1
 
@@ -252,11 +256,15 @@ static double facing(const kiln_collide *c, const kiln_surface_pair *pair)
                                x[pair->v[3]]);
 }
 
-static double skewness(const kiln_collide *c, const kiln_surface_pair *pair)
+static double skewness_at(const kiln_surface_pair *pair, const kiln_vec3 *x)
 {
-    const kiln_vec3 *x = kiln_collide_points(c->begin.data);
     const kiln_vec3 p[4] = {x[pair->v[0]], x[pair->v[1]], x[pair->v[2]], x[pair->v[3]]};
     return kiln_collide_skewness(pair->split, p);
+}
+
+static double skewness(const kiln_collide *c, const kiln_surface_pair *pair)
+{
+    return skewness_at(pair, kiln_collide_points(c->begin.data));
 }
 
 /* From here a solve begins. */
@@ -286,6 +294,33 @@ static void weigh_from(kiln_collide *c, const double *x)
     begin_at(c, x);
     c->once.is_weighed = false;
     c->once.again = 0;
+    c->matrices = c->turned = 0;
+}
+
+/* Edges that cross where a solve begins may be parallel where it ends, and then the place at which
+ * they are nearest jumps from one end to the other: a kink that Newton goes to and fro about. */
+static bool some_are_parallel(const kiln_collide *c, const double *x)
+{
+    for (size_t a = 0; a < c->acting.count; a++) {
+        const kiln_surface_pair *pair = kiln_collide_pair(c, c->acting.data[a]);
+        if (pair->split == 2 &&
+            skewness_at(pair, kiln_collide_points(x)) < TURNED * skewness(c, pair))
+            return true;
+    }
+    return false;
+}
+
+/* Before a matrix at x of a solve that takes long. */
+static void turn_again(kiln_collide *c, const double *x)
+{
+    if (++c->matrices <= PATIENCE || c->turned >= TURNS || !some_are_parallel(c, x))
+        return;
+    c->matrices = 0;
+    c->turned++;
+    begin_at(c, x);
+    c->state++;
+    c->solve++;
+    kiln_collide_measure(c, x);
 }
 
 static void couple_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -441,6 +476,7 @@ kiln_status kiln_collide_begin(kiln_collide *c, const kiln_collide_start *start,
     c->from = start->over ? start->x : NULL;
     c->carried = start->carried;
     c->besides = start->besides;
+    c->fresh = start->fresh;
     c->seconds = 0.0;
     c->failure = KILN_OK;
     c->solve++;
@@ -472,6 +508,7 @@ kiln_status kiln_collide_expect(void *self, const double *x, kiln_error *error)
     kiln_collide_measure(c, x);
     if (c->options.once)
         kiln_collide_weigh_again(c, x);
+    turn_again(c, x);
     if (c->options.adaptive)
         kiln_collide_look_harder(c, x);
     KILN_TRY(kiln_collide_failure(c, error));

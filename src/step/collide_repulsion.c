@@ -10,7 +10,7 @@ static kiln_repulsion repulsion_of(const kiln_collide *c, size_t i)
 {
     const kiln_surface_pair *pair = kiln_collide_pair(c, i);
     double s = c->distance.data[i].d / pair->reach;
-    if (!c->from || c->rub.data[i] > 0.0) /* what trembles would not stick */
+    if (!kiln_collide_is_over(c, i))
         return kiln_repulsion_at(s);
     return kiln_repulsion_over(c->before.data[i] / pair->reach, s, !kiln_collide_is_flat(c, pair),
                                c->calm.data[i]);
@@ -19,7 +19,7 @@ static kiln_repulsion repulsion_of(const kiln_collide *c, size_t i)
 static double loss_of(const kiln_collide *c, size_t i)
 {
     double reach = kiln_collide_pair(c, i)->reach;
-    if (c->rub.data[i] > 0.0 || c->calm.data[i] == 0.0)
+    if (!kiln_collide_is_over(c, i) || c->calm.data[i] == 0.0)
         return 0.0;
     return c->scale.data[i] * reach * c->calm.data[i] *
            kiln_repulsion_loss(c->before.data[i] / reach, c->distance.data[i].d / reach);

@@ -192,6 +192,7 @@ void kiln_solid_destroy(kiln_solid *solid)
     kiln_array_free(context, &solid->cut);
     kiln_array_free(context, &solid->guess);
     kiln_array_free(context, &solid->begin);
+    kiln_array_free(context, &solid->fresh);
     kiln_array_free(context, &solid->materials);
     kiln_array_free(context, &solid->obstacles);
     kiln_array_free(context, &solid->tet_mass);
@@ -436,9 +437,10 @@ void kiln_solid_set_review(kiln_solid *solid, kiln_solid_review review)
     solid->review = review;
 }
 
-void kiln_solid_start_at(kiln_solid *solid, const kiln_vec3 *places)
+void kiln_solid_start_at(kiln_solid *solid, const kiln_vec3 *places, uint32_t since)
 {
     solid->start_at = places;
+    solid->since = since;
 }
 
 /* The history of a first step of two stages, or with an acceleration of its own, is in no column

@@ -26,6 +26,7 @@
 #define MOST_BLOW      0.1
 
 typedef struct energy_change {
+    double before;  /* J, at the begin */
     double gain;    /* J, beyond the work of loads and holds */
     double at_play; /* J, at the begin or the end, whichever is more */
     double left;    /* J, at the end */
@@ -151,7 +152,8 @@ static energy_change change_of(kiln_attempt *t)
                    t->report->e_contact;
     double speed = kiln_attempt_tolerance(t) / t->h;
     double mass = kiln_mass_sums(s->mass, x, s->rate.data).mass;
-    energy_change change = {.gain = after - before - work,
+    energy_change change = {.before = before,
+                            .gain = after - before - work,
                             .at_play = fmax(before, after),
                             .left = after,
                             .noise = 0.5 * mass * speed * speed};
@@ -302,6 +304,22 @@ static bool is_judged(const kiln_attempt *t)
            t->report->e_contact > 0.0;
 }
 
+/* Where the mesh has become another one since the step was tried: what its begin has more is a
+ * gain, too. Without that the account would forgive steps what changes of surfaces that press each
+ * other brought and the steps took away again. And what is lost by the change, which is energy that
+ * the old mesh was too stiff by, does not come back: only what the try has lost may. */
+static void account_for_mesh(kiln_attempt *t, energy_change *change)
+{
+    kiln_solid *s = t->solid;
+    if (s->tentative) {
+        s->tried_from = change->before;
+        s->tried_gain = change->gain;
+    } else if (s->start_at && !isnan(s->tried_from)) {
+        double gain = change->gain + change->before - s->tried_from;
+        change->gain = fmax(gain, fmin(s->tried_gain, 0.0));
+    }
+}
+
 /* Where implicit Euler makes energy there is nothing left but a shorter step. */
 kiln_status kiln_attempt_judge_energy(kiln_attempt *t, kiln_error *error)
 {
@@ -309,6 +327,7 @@ kiln_status kiln_attempt_judge_energy(kiln_attempt *t, kiln_error *error)
     if (!is_judged(t))
         return KILN_OK;
     energy_change change = change_of(t);
+    account_for_mesh(t, &change);
     if (is_too_much(&change, t->surplus))
         KILN_TRY(mend(t, &change, error));
     if (!t->makes_energy)

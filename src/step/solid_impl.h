@@ -83,11 +83,16 @@ struct kiln_solid {
     kiln_push_rule rule;       /* of the last step */
     kiln_f64_array guess;      /* where velocities carry; with contact only */
     kiln_f64_array begin;      /* where the step begins, with walls */
-    const kiln_vec3 *start_at; /* kiln_solid_start_at */
-    bool went_by_euler;        /* the last step, whatever the integrator is */
-    bool tentative;            /* a step is tried, not made */
-    kiln_solid_review review;  /* of what is made; look NULL: none */
-    bool walls_stay;           /* at the end of the increment before, static */
+    const kiln_vec3 *start_at; /* kiln_solid_start_at, */
+    uint32_t since;            /* and the mesh's clock before its faces became others */
+    KILN_ARRAY_OF(uint8_t)
+    fresh;              /* [vertex slot] of such faces */
+    double tried_from;  /* J at the begin of the last step that was tried; NAN: not looked at */
+    double tried_gain;  /* J that it had more at the end */
+    bool went_by_euler; /* the last step, whatever the integrator is */
+    bool tentative;     /* a step is tried, not made */
+    kiln_solid_review review; /* of what is made; look NULL: none */
+    bool walls_stay;          /* at the end of the increment before, static */
     /* Newmark with walls (solid_tremble.c): velocities at the begin as far as parts are rigid, and
      * the rest. */
     kiln_f64_array carried, besides;

@@ -413,6 +413,26 @@ static void place_walls(kiln_attempt *t)
         s->origin.data[i] = end[i - first] - part * (end[i - first] - begin[i - first]);
 }
 
+/* Where the mesh is another than that of the try before (kiln_solid_start_at). */
+static kiln_status find_fresh(kiln_attempt *t, kiln_collide_start *start, kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    const kiln_mesh *mesh = s->mesh;
+    if (!s->start_at || !start->over)
+        return KILN_OK;
+    KILN_TRY(kiln_array_reserve(s->context, &s->fresh, s->rows, error));
+    memset(s->fresh.data, 0, s->rows);
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
+        uint32_t at = mesh->face[f].at;
+        if (!kiln_face_live(mesh, f) || mesh->info[at / 4].changed <= s->since)
+            continue;
+        for (int k = 0; k < 3; k++)
+            s->fresh.data[mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]]] = 1;
+    }
+    start->fresh = s->fresh.data;
+    return KILN_OK;
+}
+
 /* Pairs of surfaces. Refuses to start from surfaces that touch. */
 kiln_status kiln_attempt_begin_surfaces(kiln_attempt *t, kiln_error *error)
 {
@@ -435,6 +455,7 @@ kiln_status kiln_attempt_begin_surfaces(kiln_attempt *t, kiln_error *error)
                                 .over = t->scheme.impulses,
                                 .carried = trembles ? s->carried.data : NULL,
                                 .besides = s->besides.data};
+    KILN_TRY(find_fresh(t, &start, error));
     KILN_TRY(kiln_collide_begin(&s->collide, &start, error));
     t->contact_before = kiln_collide_energy(&s->collide, kiln_solid_begin(s));
     uint32_t vertex = kiln_collide_touching(&s->collide, kiln_solid_begin(s));

@@ -512,6 +512,7 @@ kiln_status kiln_solid_try(kiln_solid *solid, const kiln_driver *driver, double 
     kiln_solid_clock passing = *clock;
     kiln_integrator own = solid->options.integrator;
     solid->tentative = true;
+    solid->tried_from = NAN;
     solid->options.integrator = kiln_solid_tries_by(solid, clock);
     kiln_status status = kiln_solid_step(solid, driver, h, &passing, report, error);
     solid->options.integrator = own;
