@@ -80,44 +80,43 @@ typedef struct fixture {
     kiln_bsr H;
 } fixture;
 
-static fixture make(double viscosity, kiln_vec3 weight, int threads)
+static void make(fixture *f, double viscosity, kiln_vec3 weight, int threads)
 {
-    fixture f = {.context = kiln_test_context(threads)};
-    f.mesh = kiln_test_mesh(f.context, "ball", "radius=1 h=0.5");
-    size_t tets = f.mesh->table[KILN_ON_TET].used;
+    *f = (fixture){.context = kiln_test_context(threads)};
+    f->mesh = kiln_test_mesh(f->context, "ball", "radius=1 h=0.5");
+    size_t tets = f->mesh->table[KILN_ON_TET].used;
     uint8_t *keeps = malloc(tets);
     memset(keeps, 1, tets);
-    f.rows = f.mesh->table[KILN_ON_VERTEX].used;
-    f.size = 3 * f.rows;
-    f.centre = malloc(f.size * sizeof *f.centre);
-    f.x = malloc(f.size * sizeof *f.x);
-    f.p = malloc(f.rows * sizeof *f.p);
-    const double *at = &f.mesh->x[0].x;
-    for (size_t i = 0; i < f.size; i++) {
-        f.centre[i] = at[i] + 0.01 * cos((double)i);
-        f.x[i] = at[i] + 0.02 * sin((double)i);
+    f->rows = f->mesh->table[KILN_ON_VERTEX].used;
+    f->size = 3 * f->rows;
+    f->centre = malloc(f->size * sizeof *f->centre);
+    f->x = malloc(f->size * sizeof *f->x);
+    f->p = malloc(f->rows * sizeof *f->p);
+    const double *at = &f->mesh->x[0].x;
+    for (size_t i = 0; i < f->size; i++) {
+        f->centre[i] = at[i] + 0.01 * cos((double)i);
+        f->x[i] = at[i] + 0.02 * sin((double)i);
     }
-    for (size_t i = 0; i < f.rows; i++)
-        f.p[i] = cos(3.0 * (double)i);
-    kiln_ring_volume_init(&f.rings, f.context);
-    kiln_bubbles_init(&f.bubbles, f.context);
-    ck_assert_int_eq(kiln_ring_volume_build(&f.rings, f.mesh, f.rows, keeps, NULL), KILN_OK);
-    ck_assert_int_eq(kiln_bubbles_build(&f.bubbles, &f.rings, f.mesh, keeps, NULL), KILN_OK);
-    kiln_bubbles_begin(&f.bubbles, f.centre, 0.3, 0.5);
+    for (size_t i = 0; i < f->rows; i++)
+        f->p[i] = cos(3.0 * (double)i);
+    kiln_ring_volume_init(&f->rings, f->context);
+    kiln_bubbles_init(&f->bubbles, f->context);
+    ck_assert_int_eq(kiln_ring_volume_build(&f->rings, f->mesh, f->rows, keeps, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_bubbles_build(&f->bubbles, &f->rings, f->mesh, keeps, NULL), KILN_OK);
+    kiln_bubbles_begin(&f->bubbles, f->centre, 0.3, 0.5);
     for (uint32_t t = 0; t < tets; t++)
-        kiln_bubbles_set(&f.bubbles, t, 0.01 + 0.001 * (t % 5), viscosity, at, weight);
+        kiln_bubbles_set(&f->bubbles, t, 0.01 + 0.001 * (t % 5), viscosity, at, weight);
     free(keeps);
     double *give = calloc(tets, sizeof *give);
-    kiln_ring_volume_stabilise(&f.rings, give);
-    kiln_bubbles_add_give(&f.bubbles, &f.rings.equations.give);
+    kiln_ring_volume_stabilise(&f->rings, give);
+    kiln_bubbles_add_give(&f->bubbles, &f->rings.equations.give);
     free(give);
     const kiln_cliques cliques = {
-        .count = f.rings.corner.count / 4, .size = 4, .row = f.rings.corner.data};
-    kiln_bsr_init(&f.H, f.context);
-    ck_assert_int_eq(kiln_bsr_set_pattern(&f.H, f.rows, &cliques, 1, NULL), KILN_OK);
-    f.blocks = malloc(4 * f.rings.first.data[f.rows] * sizeof *f.blocks);
-    kiln_ring_volume_find_blocks(&f.rings, f.mesh, &f.H, f.blocks);
-    return f;
+        .count = f->rings.corner.count / 4, .size = 4, .row = f->rings.corner.data};
+    kiln_bsr_init(&f->H, f->context);
+    ck_assert_int_eq(kiln_bsr_set_pattern(&f->H, f->rows, &cliques, 1, NULL), KILN_OK);
+    f->blocks = malloc(4 * f->rings.first.data[f->rows] * sizeof *f->blocks);
+    kiln_ring_volume_find_blocks(&f->rings, f->mesh, &f->H, f->blocks);
 }
 
 static void drop(fixture *f)
@@ -136,7 +135,8 @@ static void drop(fixture *f)
 /* The energy, its gradient, its Hessian: each the change of the one before. */
 START_TEST(derivatives)
 {
-    fixture f = make(0.2, kiln_v3(1, 2, -9.81), 1);
+    fixture f;
+    make(&f, 0.2, kiln_v3(1, 2, -9.81), 1);
     double *g = calloc(f.size, sizeof *g), *then = calloc(f.size, sizeof *g);
     double *dx = malloc(f.size * sizeof *dx), *to = malloc(f.size * sizeof *to);
     double *Hv = malloc(f.size * sizeof *Hv), slope = 0.0;
@@ -169,7 +169,8 @@ END_TEST
 /* The equations are the derivative by p: of the gradient J, of themselves less C. */
 START_TEST(equations)
 {
-    fixture f = make(0.2, kiln_v3(1, 2, -9.81), 1);
+    fixture f;
+    make(&f, 0.2, kiln_v3(1, 2, -9.81), 1);
     double *q = malloc(f.rows * sizeof *q), *dp = malloc(f.rows * sizeof *dp);
     double *e = calloc(f.rows, sizeof *e), *Cp = malloc(f.rows * sizeof *Cp);
     double *g = calloc(f.size, sizeof *g), *then = calloc(f.size, sizeof *g);
@@ -209,7 +210,8 @@ END_TEST
 /* Of the sum of volumes nothing changes, and momentum is what the corners have less. */
 START_TEST(sums)
 {
-    fixture f = make(0.2, kiln_v3(1, 2, -9.81), 1);
+    fixture f;
+    make(&f, 0.2, kiln_v3(1, 2, -9.81), 1);
     double *one = malloc(f.rows * sizeof *one), *out = malloc(f.rows * sizeof *out);
     double *e = calloc(f.rows, sizeof *e), *columns = calloc(f.size, sizeof *columns);
     double *g = calloc(f.size, sizeof *g), *momentum = calloc(f.size, sizeof *g), sum = 0.0;
@@ -245,7 +247,8 @@ END_TEST
 START_TEST(rest_stays_rest)
 {
     const kiln_vec3 weight = {1, 2, -9.81};
-    fixture f = make(0.0, weight, 1);
+    fixture f;
+    make(&f, 0.0, weight, 1);
     double *g = calloc(f.size, sizeof *g), *e = calloc(f.rows, sizeof *e);
     double *Cp = malloc(f.rows * sizeof *Cp);
     const double *at = &f.mesh->x[0].x;
@@ -277,7 +280,9 @@ END_TEST
 /* The same bits on two threads. */
 START_TEST(threads)
 {
-    fixture f = make(0.2, kiln_v3(1, 2, 3), 1), two = make(0.2, kiln_v3(1, 2, 3), 2);
+    fixture f, two;
+    make(&f, 0.2, kiln_v3(1, 2, 3), 1);
+    make(&two, 0.2, kiln_v3(1, 2, 3), 2);
     double *g = calloc(f.size, sizeof *g), *other = calloc(f.size, sizeof *g);
     kiln_bubbles_add(&f.bubbles, f.p, f.x, 1.0, f.blocks, g, &f.H);
     kiln_bubbles_add(&two.bubbles, two.p, two.x, 1.0, two.blocks, other, &two.H);
