@@ -152,10 +152,11 @@ static void jolt_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
 }
 
 /* Liquid: the part of its volume that a tet is to have left on its way through a step, and of an
- * edge by how much its ends may go against each other. Steps are chosen so that they go by half of
- * it (sim/liquid_pace.c), as far as the step before knows: where liquid meets something it does
- * not. */
-static const double LEAST_VOLUME = 0.1, MOST_WAY = 1.0;
+ * edge by how much its ends may go against each other. Steps are chosen for the latter as far as
+ * the velocities at their begin say (sim/liquid_pace.c): where liquid meets something, or tension
+ * begins to pull, they do not. In steps shorter than this part of the usual one nothing of it
+ * counts: one bad edge does not stop all. */
+static const double LEAST_VOLUME = 0.1, MOST_WAY = 0.6, LEAST_OF_USUAL = 1.0 / 32.0;
 static const double LOOKED_AHEAD =
     4.0; /* steps: what would not be crushed in so many is no limit */
 
@@ -202,7 +203,8 @@ static void check_liquid(kiln_attempt *t)
 {
     kiln_solid *s = t->solid;
     double used;
-    if (!s->liquid.used || t->scheme.scale == 0.0 || !(t->h > s->options.least_step))
+    double least = fmax(s->options.least_step, LEAST_OF_USUAL * s->options.usual_step);
+    if (!s->liquid.used || t->scheme.scale == 0.0 || !(t->h > least))
         return;
     passes_measured(t, KILN_STEP_CRUSHED, s->liquid.rings.kept.count, crushed_chunk, &used);
     t->report->strained = fmax(t->report->strained, used);
