@@ -28,7 +28,7 @@ return scene {
             name = "water",
             shape = shape.box { lx = length, ly = width, lz = depth, nx = n, ny = math.max(1, n // 4), nz = n // 2,
                                 pattern = "mirrored" },
-            material = material { density = 1000, viscosity = 1e-3, liquid = liquid {} },
+            material = material { density = 1000, viscosity = 1e-3, liquid = liquid { pressure = param("pressure", "stabilised") } },
             velocity = function(u)
                 local v = size * omega / sinh(k * depth)
                 return { -v * math.sin(k * u[1]) * cosh(k * u[3]), 0, v * math.cos(k * u[1]) * sinh(k * u[3]) }

@@ -82,6 +82,13 @@ typedef struct kiln_plastic {
     double hardening; /* work: no unit; stress: 1/s. Negative: softening */
 } kiln_plastic;
 
+/* What keeps the pressure of liquid, of as many unknowns as it has vertices, from alternating. */
+typedef enum kiln_pressure_rule {
+    KILN_PRESSURE_STABILISED, /* tets let go of what is not constant in them (ring_volume.h) */
+    KILN_PRESSURE_SUBDIVIDE,  /* tets between surfaces are divided while a step is found (SLI 5) */
+    KILN_PRESSURE_MINI        /* tets have an unknown more (bubble.h) */
+} kiln_pressure_rule;
+
 typedef struct kiln_material {
     const kiln_material_model *model;
     double mu, lambda;        /* Pa */
@@ -92,6 +99,7 @@ typedef struct kiln_material {
     bool nodal_pressure;      /* against locking */
     bool liquid;              /* keeps its volume, and has no shape to go back to: mu, lambda 0 */
     double surface_tension;   /* of its surface with air, N/m */
+    kiln_pressure_rule pressure; /* of liquid */
     kiln_plastic plastic;
 } kiln_material;
 

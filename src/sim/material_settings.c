@@ -109,6 +109,12 @@ const kiln_schema kiln_plastic_schema = {
     .off = start_plastic,
 };
 
+static const char *pressure_name(int row)
+{
+    static const char *const names[] = {"stabilised", "subdivide", "mini", NULL};
+    return names[row];
+}
+
 static void start_liquid(void *settings)
 {
     *(kiln_liquid_settings *)settings = (kiln_liquid_settings){0};
@@ -125,6 +131,12 @@ static kiln_status finish_liquid(void *settings, const kiln_given *given, kiln_e
 static const kiln_schema_row liquid_rows[] = {
     {"surface_tension", KILN_VALUE_NUMBER, offsetof(kiln_liquid_settings, surface_tension),
      KILN_NOT_NEGATIVE, "N/m", NULL, .meaning = "of its surface with air; water has 0.073"},
+    {"pressure", KILN_VALUE_CHOICE, offsetof(kiln_liquid_settings, pressure),
+     .choices = pressure_name,
+     .meaning = "what keeps it from alternating from vertex to vertex. stabilised: each tet lets "
+                "go of a tenth of what is not constant in it; subdivide: tets and edges between "
+                "surfaces are divided while a step is found (as in the paper SLI); mini: an "
+                "unknown more in each tet, for liquid so viscous that its inertia hardly counts"},
 };
 const kiln_schema kiln_liquid_schema = {
     .name = "liquid",
@@ -242,6 +254,7 @@ static kiln_status take_liquid(kiln_material_settings *s, const kiln_given *give
     s->material.young = s->material.poisson = kiln_quantity_number(0.0);
     s->material.base.liquid = true;
     s->material.base.surface_tension = s->liquid.surface_tension;
+    s->material.base.pressure = (kiln_pressure_rule)s->liquid.pressure;
     for (s->model = 0; strcmp(model_name(s->model), "neo-hookean") != 0;)
         s->model++;
     if (!s->material.name[0])

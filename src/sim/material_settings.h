@@ -43,6 +43,7 @@ typedef struct kiln_plastic_settings {
 typedef struct kiln_liquid_settings {
     bool liquid;
     double surface_tension; /* N/m */
+    int pressure;           /* kiln_pressure_rule */
 } kiln_liquid_settings;
 
 typedef struct kiln_material_settings {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 const kiln_module *const kiln_modules[] = {
+    &kiln_module_subdivide, /* before anybody looks at the mesh of a step */
     &kiln_module_obstacles,
     &kiln_module_velocity_field,
     &kiln_module_materials,

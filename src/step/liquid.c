@@ -6,8 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Weight of what keeps the pressure from alternating (liquids-algorithms 1). */
-static const double STABILISATION = 0.1;
+/* Weight of what keeps the pressure from alternating (liquids-algorithms 1). Tets that are divided
+ * have hardly any: there may be pressures that do nothing even so. */
+static const double STABILISATION[] = {
+    [KILN_PRESSURE_STABILISED] = 0.1, [KILN_PRESSURE_SUBDIVIDE] = 1e-4, [KILN_PRESSURE_MINI] = 0.0};
 /* Of the volume that is missing, in a step; and of the volume itself, at most. */
 static const double RECOVERY = 0.25, MOST_RECOVERY = 0.01;
 /* Of a unit normal, what may be free of it. */
@@ -42,6 +44,24 @@ static void pressure_add(void *self, const double *x, double scale, double *g, k
     kiln_ring_volume_add_gradient(&l->rings, l->mesh, x, l->p.data, scale, g);
     if (H && l->exact) /* it has no sign; waves of gravity live in it */
         kiln_ring_volume_add_hessian(&l->rings, l->mesh, x, l->p.data, scale, l->blocks.data, H);
+}
+
+static double bubbles_value(void *self, const double *x)
+{
+    const kiln_liquid *l = self;
+    return kiln_bubbles_value(&l->bubbles, l->p.data, NULL, x);
+}
+
+static double bubbles_delta(void *self, const double *x0, const double *x1)
+{
+    const kiln_liquid *l = self;
+    return kiln_bubbles_value(&l->bubbles, l->p.data, x0, x1);
+}
+
+static void bubbles_add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
+{
+    kiln_liquid *l = self;
+    kiln_bubbles_add(&l->bubbles, l->p.data, x, scale, l->blocks.data, g, H);
 }
 
 static bool pressure_set_exact(void *self, bool exact)
@@ -93,6 +113,8 @@ static kiln_equations *linearise(void *self, const double *x, double *e)
                                      l->acceleration, x, e);
     for (size_t i = 0; i < rows; i++)
         e[i] -= l->found.data[i] - l->goal.data[i];
+    if (l->bubbles.used)
+        kiln_bubbles_linearise(&l->bubbles, &l->rings.equations, x, e);
     return &l->rings.equations;
 }
 
@@ -133,6 +155,12 @@ kiln_status kiln_liquid_init(kiln_liquid *liquid, kiln_context *context, kiln_er
                                          .add = pressure_add,
                                          .set_exact = pressure_set_exact,
                                          .attach = pressure_attach},
+                            .inner = {.name = "bubbles",
+                                      .self = liquid,
+                                      .weight = 1.0,
+                                      .value = bubbles_value,
+                                      .delta = bubbles_delta,
+                                      .add = bubbles_add},
                             .gravity = {.name = "weight",
                                         .self = liquid,
                                         .weight = 1.0,
@@ -140,6 +168,7 @@ kiln_status kiln_liquid_init(kiln_liquid *liquid, kiln_context *context, kiln_er
                                         .delta = gravity_delta,
                                         .add = gravity_add}};
     kiln_ring_volume_init(&liquid->rings, context);
+    kiln_bubbles_init(&liquid->bubbles, context);
     return kiln_surface_energy_create(context, &liquid->surface, error);
 }
 
@@ -148,8 +177,11 @@ void kiln_liquid_free(kiln_liquid *liquid)
     if (!liquid->context)
         return;
     kiln_ring_volume_free(&liquid->rings);
+    kiln_bubbles_free(&liquid->bubbles);
     kiln_surface_energy_destroy(liquid->surface);
     kiln_array_free(liquid->context, &liquid->keeps);
+    kiln_array_free(liquid->context, &liquid->rule);
+    kiln_array_free(liquid->context, &liquid->bubbly);
     kiln_array_free(liquid->context, &liquid->tension);
     kiln_array_free(liquid->context, &liquid->dry);
     kiln_array_free(liquid->context, &liquid->gamma);
@@ -166,6 +198,8 @@ void kiln_liquid_free(kiln_liquid *liquid)
     kiln_array_free(liquid->context, &liquid->p);
     kiln_array_free(liquid->context, &liquid->goal);
     kiln_array_free(liquid->context, &liquid->found);
+    kiln_array_free(liquid->context, &liquid->impulse);
+    kiln_array_free(liquid->context, &liquid->change);
     kiln_array_free(liquid->context, &liquid->blocks);
     kiln_array_free(liquid->context, &liquid->parts);
     kiln_array_free(liquid->context, &liquid->uniform);
@@ -184,15 +218,20 @@ static kiln_status build_rings(kiln_liquid *l, size_t rows, const kiln_material 
     size_t tets = l->mesh->table[KILN_ON_TET].used;
     const kiln_field *density = kiln_mesh_field(l->mesh, KILN_ON_TET, "density");
     KILN_TRY(kiln_array_reserve(l->context, &l->keeps, tets + 1, error));
+    KILN_TRY(kiln_array_reserve(l->context, &l->rule, tets + 1, error));
+    KILN_TRY(kiln_array_reserve(l->context, &l->bubbly, tets + 1, error));
     for (uint32_t t = 0; t < tets; t++) {
         bool keeps = is_liquid(l->mesh, materials, material_of, t);
         l->keeps.data[t] = keeps;
+        l->rule.data[t] = keeps ? (uint8_t)materials[material_of[t]].pressure : 0;
+        l->bubbly.data[t] = l->rule.data[t] == KILN_PRESSURE_MINI;
         l->viscosity.data[t] = keeps ? materials[material_of[t]].viscosity : 0.0;
         l->made.data[t] = !keeps    ? 0.0
                           : density ? kiln_field_value(density, t, 0)
                                     : materials[material_of[t]].density;
     }
-    return kiln_ring_volume_build(&l->rings, l->mesh, rows, l->keeps.data, error);
+    KILN_TRY(kiln_ring_volume_build(&l->rings, l->mesh, rows, l->keeps.data, error));
+    return kiln_bubbles_build(&l->bubbles, &l->rings, l->mesh, l->bubbly.data, error);
 }
 
 static kiln_status build_surface(kiln_liquid *l, const kiln_material *materials,
@@ -266,7 +305,7 @@ static void find_give(kiln_liquid *l, const kiln_liquid_start *start)
         double density = start->mass[t] / volume;
         l->density.data[t] = density;
         l->give.data[t] =
-            STABILISATION * volume /
+            STABILISATION[l->rule.data[t]] * volume /
             (density * length * length / start->scale + l->viscosity.data[t] / start->tau);
     }
 }
@@ -336,6 +375,19 @@ static void find_weight(kiln_liquid *l, const kiln_liquid_start *start)
                               .centre = l->centre.data,
                               .blocks = l->blocks.data,
                               .acceleration = start->acceleration};
+}
+
+/* Weight acts on bubbles where it is that of masses: find_weight comes first. */
+static void find_bubbles(kiln_liquid *l, const kiln_liquid_start *start)
+{
+    kiln_bubbles_begin(&l->bubbles, start->centre, start->scale, start->tau);
+    for (size_t i = 0; i < l->rings.kept.count; i++) {
+        uint32_t t = l->rings.kept.data[i];
+        if (l->bubbly.data[t])
+            kiln_bubbles_set(&l->bubbles, t, start->mass[t], l->viscosity.data[t], start->x,
+                             l->uniform.data[t] > 0.0 ? kiln_v3(0, 0, 0) : start->acceleration);
+    }
+    kiln_bubbles_add_give(&l->bubbles, &l->rings.equations.give);
 }
 
 /* Whether a face cannot leave its plane: all of its corners are held across it. */
@@ -414,6 +466,8 @@ void kiln_liquid_begin(kiln_liquid *liquid, const kiln_liquid_start *start)
     for (uint32_t i = 0; i < liquid->rings.rows; i++)
         liquid->p.data[i] = i < vertices ? hydrostatic(liquid, i, start->x) - pressure[i] : 0.0;
     kiln_ring_volume_stabilise(&liquid->rings, liquid->give.data);
+    if (liquid->bubbles.used)
+        find_bubbles(liquid, start);
     find_goals(liquid, start->x, start->recover);
 }
 
@@ -421,4 +475,20 @@ void kiln_liquid_keep(const kiln_liquid *liquid, const double *x, double *pressu
 {
     for (uint32_t i = 0; i < liquid->mesh->table[KILN_ON_VERTEX].used; i++)
         pressure[i] = hydrostatic(liquid, i, x) - liquid->p.data[i];
+}
+
+kiln_status kiln_liquid_give_back(kiln_liquid *l, const double *x, kiln_mass *mass,
+                                  const kiln_constraints *given, double *v, kiln_error *error)
+{
+    size_t size = 3 * l->rings.rows;
+    if (!l->bubbles.used)
+        return KILN_OK;
+    KILN_TRY(kiln_array_reserve(l->context, &l->impulse, size, error));
+    KILN_TRY(kiln_array_reserve(l->context, &l->change, size, error));
+    memset(l->impulse.data, 0, size * sizeof(double));
+    memset(l->change.data, 0, size * sizeof(double));
+    kiln_bubbles_add_momentum(&l->bubbles, l->p.data, x, l->impulse.data);
+    KILN_TRY(kiln_mass_follow(mass, given, l->change.data, l->impulse.data, error));
+    kiln_vector_combine(l->context, 1.0, v, 1.0, l->change.data, v, 3 * given->rows);
+    return KILN_OK;
 }

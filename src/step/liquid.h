@@ -8,6 +8,7 @@
 #ifndef KILN_STEP_LIQUID_H
 #define KILN_STEP_LIQUID_H
 
+#include "fem/bubble.h"
 #include "fem/material.h"
 #include "fem/ring_volume.h"
 #include "fem/surface_energy.h"
@@ -30,11 +31,13 @@ typedef struct kiln_liquid {
     const kiln_mesh *mesh; /* borrowed */
     bool used, mixed;      /* some tet is liquid; another is not */
     KILN_ARRAY_OF(uint8_t)
-    keeps; /* [tet slot] is liquid */
+    keeps, rule, bubbly; /* [tet slot] is liquid; kiln_pressure_rule; has a bubble */
     kiln_ring_volume rings;
+    kiln_bubbles bubbles;
     kiln_surface_energy *surface;
     kiln_equality equality;
     kiln_term pressure; /* p . R */
+    kiln_term inner;    /* of bubbles, where some tet has one */
     kiln_term gravity;  /* of the weight */
     kiln_weight weight;
     kiln_f64_array uniform; /* [tet slot] kg/m^3 of parts that have one density; 0: of others */
@@ -52,9 +55,10 @@ typedef struct kiln_liquid {
     kiln_f64_array p;         /* [row] less the pressure, Pa */
     kiln_f64_array goal;      /* [row] m^3 */
     KILN_ARRAY_OF(kiln_liquid_part)
-    parts;                /* [part] */
-    kiln_f64_array found; /* [row] scratch */
-    bool stiff;           /* the matrix is (solve/saddle.h) */
+    parts;                          /* [part] */
+    kiln_f64_array found;           /* [row] scratch */
+    kiln_f64_array impulse, change; /* [row][3] of bubbles, scratch */
+    bool stiff;                     /* the matrix is (solve/saddle.h) */
     KILN_ARRAY_OF(uint64_t)
     blocks;                 /* of the rings in Newton's matrix */
     bool exact;             /* the Hessian is wanted as it is */
@@ -71,7 +75,7 @@ kiln_status kiln_liquid_build(kiln_liquid *liquid, const kiln_mesh *mesh, size_t
 typedef struct kiln_liquid_start {
     const double *x;               /* [row][3] at the begin */
     const double *mass;            /* [tet slot] kg */
-    const double *lumped;          /* [vertex slot] kg */
+    const double *centre;          /* [row][3] m, where inertia pulls to; borrowed for the try */
     double scale, tau;             /* of the integrator: s^2, s */
     double recover;                /* of what a step brings back of lost volume: 1 in usual steps */
     kiln_vec3 acceleration;        /* m/s^2, of all matter */
@@ -92,6 +96,10 @@ void kiln_liquid_meet(kiln_liquid *liquid, kiln_touch *touch);
 void kiln_liquid_wet(kiln_liquid *liquid, const kiln_touch *touch, const double *x);
 /* What obstacles know of it; NULLs where there is none. */
 kiln_touch_liquid kiln_liquid_touches(const kiln_liquid *liquid);
+/* Velocities v [row][3] of a step that was found get what bubbles have of its momentum: what of
+ * their motion vertices can have (the nearest by mass), as far as `given` leaves them free. */
+kiln_status kiln_liquid_give_back(kiln_liquid *liquid, const double *x, kiln_mass *mass,
+                                  const kiln_constraints *given, double *v, kiln_error *error);
 /* Its pressure to the column, at the places it ends at. */
 void kiln_liquid_keep(const kiln_liquid *liquid, const double *x, double *pressure);
 

@@ -12,6 +12,7 @@
     X(KILN_STEP_INVERTED, KILN_ON_TET, "a tet is inverted")                                        \
     X(KILN_STEP_NOT_FINITE, KILN_ON_VERTEX, "NaN or infinity in the result")                       \
     X(KILN_STEP_STRETCH, KILN_ON_TET, "a tet is stretched too much in one step")                   \
+    X(KILN_STEP_CRUSHED, KILN_ON_TET, "a tet of liquid is crushed in one step")                    \
     X(KILN_STEP_ACCELERATION, KILN_ON_VERTEX, "a vertex is accelerated too much in one step")      \
     X(KILN_STEP_ADRIFT, KILN_ON_VERTEX, "no equilibrium: a body drifts away")                      \
     X(KILN_STEP_CROSSING, KILN_ON_VERTEX, "surfaces touch or would pass through each other")       \

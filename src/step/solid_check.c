@@ -2,6 +2,7 @@
  * how much was changed in one step. */
 #include "base/parallel.h"
 #include "geom/predicates.h"
+#include "geom/shrink.h"
 #include "step/solid_impl.h"
 
 #include <math.h>
@@ -150,6 +151,65 @@ static void jolt_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
     note_measure(i, sqrt(most));
 }
 
+/* Liquid: the part of its volume that a tet is to have left on its way through a step, and of an
+ * edge by how much its ends may go against each other. Steps are chosen for the latter as far as
+ * the velocities at their begin say (sim/liquid_pace.c): where liquid meets something, or tension
+ * begins to pull, they do not. In steps shorter than this part of the usual one nothing of it
+ * counts: one bad edge does not stop all. */
+static const double LEAST_VOLUME = 0.1, MOST_WAY = 0.6, LEAST_OF_USUAL = 1.0 / 32.0;
+static const double LOOKED_AHEAD =
+    4.0; /* steps: what would not be crushed in so many is no limit */
+
+static double edge_way(const kiln_vec3 x[4], const kiln_vec3 way[4])
+{
+    double most = 0.0;
+    for (int e = 0; e < 6; e++) {
+        int a = kiln_edge_ends[e][0], b = kiln_edge_ends[e][1];
+        most = fmax(most, kiln_v3_norm2(kiln_v3_sub(way[a], way[b])) /
+                              kiln_v3_norm2(kiln_v3_sub(x[a], x[b])));
+    }
+    return sqrt(most);
+}
+
+/* What would be crushed is never inverted: the barrier of its material keeps it from that, and
+ * Newton's steps become short. */
+static void crushed_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    inspection *i = user;
+    const kiln_solid *s = i->trial->solid;
+    const kiln_vec3 *old = (const kiln_vec3 *)(const void *)i->trial->history[KILN_HISTORY_X];
+    const kiln_vec3 *new = (const kiln_vec3 *)(const void *)s->x.data;
+    double most = 0.0;
+    for (size_t k = begin; k < end; k++) {
+        uint32_t tet = s->liquid.rings.kept.data[k];
+        kiln_vec3 x[4], way[4];
+        for (int c = 0; c < 4; c++) {
+            uint32_t v = s->mesh->tet[tet].v[c];
+            x[c] = old[v];
+            way[c] = kiln_v3_sub(new[v], old[v]);
+        }
+        double used = fmax(1.0 / kiln_tet_shrinks_at(x, way, LEAST_VOLUME, LOOKED_AHEAD),
+                           edge_way(x, way) / MOST_WAY);
+        most = fmax(most, used);
+        if (used > 1.0)
+            note_failure(i, tet);
+    }
+    note_measure(i, most);
+}
+
+static void check_liquid(kiln_attempt *t)
+{
+    kiln_solid *s = t->solid;
+    double used;
+    double least = fmax(s->options.least_step, LEAST_OF_USUAL * s->options.usual_step);
+    if (!s->liquid.used || t->scheme.scale == 0.0 || !(t->h > least))
+        return;
+    passes_measured(t, KILN_STEP_CRUSHED, s->liquid.rings.kept.count, crushed_chunk, &used);
+    t->report->strained = fmax(t->report->strained, used);
+}
+
 static bool accelerates_slowly(kiln_attempt *t, bool preset)
 {
     kiln_solid *s = t->solid;
@@ -194,4 +254,6 @@ void kiln_attempt_check(kiln_attempt *t)
                   mesh->world_policy == KILN_WORLD_REJECT;
     if (accelerates_slowly(t, preset) || t->report->strained > 0.0)
         check_stretch(t, preset);
+    if (t->report->outcome == KILN_STEP_DONE)
+        check_liquid(t);
 }

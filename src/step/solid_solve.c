@@ -35,7 +35,7 @@ enum {
 
 /* Terms. */
 
-enum { OWN_TERMS = 11 };
+enum { OWN_TERMS = 12 };
 
 kiln_status kiln_attempt_list_terms(kiln_attempt *t, kiln_error *error)
 {
@@ -51,6 +51,8 @@ kiln_status kiln_attempt_list_terms(kiln_attempt *t, kiln_error *error)
     terms[count++] = kiln_elements_term(s->elements);
     if (kiln_nodal_pressure_is_used(s->pressure))
         terms[count++] = kiln_nodal_pressure_term(s->pressure);
+    if (s->liquid.used && s->liquid.bubbles.used) /* among what has no torque */
+        terms[count++] = &s->liquid.inner;
     terms[count++] = kiln_loads_term(s->loads);
     if (s->liquid.used) {
         terms[count++] = &s->liquid.pressure;
@@ -517,7 +519,7 @@ static void begin_liquid(const kiln_attempt *t)
     const double usual = s->options.usual_step;
     const kiln_liquid_start start = {.x = kiln_solid_positions(s),
                                      .mass = s->tet_mass.data,
-                                     .lumped = kiln_mass_lumped(s->mass),
+                                     .centre = s->centre.data,
                                      .scale = t->scheme.scale,
                                      .tau = t->scheme.tau,
                                      .recover = usual > 0.0 ? fmin(1.0, t->h / usual) : 1.0,

@@ -143,6 +143,10 @@ static kiln_status find_rates(kiln_attempt *t, kiln_error *error)
         kiln_parallel_for(s->context, size, 3 * GRAIN, backward_chunk, t);
         KILN_TRY(forget_brief(t, error));
     }
+    kiln_constraints given = kiln_solid_given(s);
+    if (s->liquid.used)
+        KILN_TRY(
+            kiln_liquid_give_back(&s->liquid, s->x.data, s->mass, &given, s->rate.data, error));
     if (!s->touch.obstacle_count || t->scheme.scale == 0.0)
         return KILN_OK;
     return kiln_touch_stop(&s->touch, s->rate.data,
