@@ -2,7 +2,9 @@
  * know. */
 #include "contact/clearance.h"
 #include "contact/surface_vertices.h"
+#include "geom/box.h"
 #include "geom/distance.h"
+#include "sim/motion.h"
 #include "sim/pairs.h"
 #include "sim/world_impl.h"
 #include "topology/crossing.h"
@@ -57,6 +59,38 @@ static kiln_status list_clearances(const kiln_scene *scene, kiln_f64_array *out,
     return KILN_OK;
 }
 
+static const kiln_material *liquid_of(const kiln_scene *scene, const kiln_scene_body *body)
+{
+    const kiln_scene_material *materials = scene->materials.data;
+    const kiln_material *found = &materials[body->material].base;
+    for (size_t r = 0; r < body->regions.count && !found->liquid; r++)
+        found = &materials[body->regions.data[r].material].base;
+    return found->liquid ? found : NULL;
+}
+
+/* Pa: what presses liquid on liquid is of this order, be it its weight, its tension or what a step
+ * has to stop. By the scene alone: a run that is resumed has the same. */
+static double liquid_pressure(const kiln_scene *scene)
+{
+    kiln_circumstances start = {.time = 0.0};
+    kiln_vec3 gravity = {0, 0, 0};
+    double most = 0.0, thickness = thickness_of(scene), stopped = thickness / scene->pace.dt;
+    if (kiln_quantity_vector_at(&scene->gravity, &start, &gravity, NULL) != KILN_OK)
+        gravity = kiln_v3(0, 0, 0); /* its failure is told where it acts */
+    for (size_t b = 0; b < scene->bodies.count; b++) {
+        const kiln_soup *mesh = &scene->bodies.data[b].mesh;
+        const kiln_material *m = liquid_of(scene, &scene->bodies.data[b]);
+        kiln_box box = kiln_box_empty();
+        for (size_t i = 0; i < mesh->points.count && m; i++)
+            box = kiln_box_grow(box, mesh->points.data[i]);
+        double size = m ? kiln_v3_norm(kiln_v3_sub(box.high, box.low)) : 0.0;
+        if (m)
+            most = fmax(most, m->density * (kiln_v3_norm(gravity) * size + stopped * stopped) +
+                                  m->surface_tension / thickness);
+    }
+    return most;
+}
+
 static void set_options(kiln_world *world, const kiln_pair_table *pairs, const double *clearance,
                         bool walls)
 {
@@ -67,6 +101,7 @@ static void set_options(kiln_world *world, const kiln_pair_table *pairs, const d
                                .self = said->self,
                                .thickness = thickness_of(world->scene),
                                .stiffness = said->stiffness,
+                               .liquid = liquid_pressure(world->scene),
                                .once = said->weights == KILN_WEIGHTS_ONCE,
                                .adaptive = said->adaptive,
                                .friction = said->friction,

@@ -246,9 +246,6 @@ static kiln_status check_liquid(const kiln_scene *scene, kiln_error *error)
     size_t liquids = 0;
     for (size_t b = 0; b < scene->bodies.count; b++)
         liquids += scene->materials.data[scene->bodies.data[b].material].base.liquid;
-    if (scene->contact.self)
-        return kiln_fail_setting(error, "contact.self",
-                                 "liquid does not keep off itself yet: say self = false");
     if (scene->contact.bodies && liquids > 1)
         return kiln_fail_setting(error, "contact.bodies",
                                  "bodies of liquid do not meet each other yet, and there are %zu",

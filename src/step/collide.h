@@ -37,6 +37,7 @@ typedef struct kiln_contact_options {
     bool walls;          /* and against obstacles, as surfaces; without all three nothing happens */
     double thickness;    /* m, positive: surfaces nearer than this repel */
     double stiffness;    /* times Young's modulus: pressure scale of the repulsion */
+    double liquid;       /* Pa, in its place where liquid meets liquid */
     bool adaptive;       /* more than that where it is pressed too near (collide_harden.c) */
     bool once;           /* between bodies each place counts once (collide_once.c) */
     double friction;     /* Coulomb's coefficient, of bodies; obstacles have their own */

@@ -153,4 +153,11 @@ kiln_status kiln_collide_lag_friction(kiln_collide *collide, kiln_error *error);
 kiln_term kiln_collide_repulsion_term(kiln_collide *collide);
 kiln_term kiln_collide_friction_term(kiln_collide *collide);
 
+/* Pa, of the softer of two sides. Liquid has none of its own, which is written as INFINITY. */
+KILN_INLINE double kiln_collide_softer(const kiln_collide *c, double a, double b)
+{
+    double least = fmin(a, b);
+    return isinf(least) ? c->options.liquid : least;
+}
+
 #endif

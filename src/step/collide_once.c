@@ -119,7 +119,8 @@ static double part_of_two(const kiln_collide *c, uint32_t vertex, uint32_t face)
 static double modulus_of(const kiln_collide *c, uint32_t vertex, const uint32_t v[3])
 {
     const double *modulus = c->modulus.data;
-    return fmin(modulus[vertex], (modulus[v[0]] + modulus[v[1]] + modulus[v[2]]) / 3.0);
+    return kiln_collide_softer(c, modulus[vertex],
+                               (modulus[v[0]] + modulus[v[1]] + modulus[v[2]]) / 3.0);
 }
 
 /* N at stiffness 1, with all that a vertex and a face count by. */
