@@ -144,6 +144,8 @@ KILN_VALIDATION_CASE(wetting, L12, BRIEF, "drops on plates at their contact angl
 KILN_VALIDATION_CASE(wetting, L13, SLOW, "the height of a puddle")
 KILN_VALIDATION_CASE(wetting, L16, BRIEF, "drops at rest stay at rest")
 KILN_VALIDATION_CASE(meet, drops_meet, BRIEF, "drops that meet bounce as one does on a plate")
+KILN_VALIDATION_CASE(shell, L17, BRIEF,
+                     "water in an elastic shell of the same mesh, pressed and thrown")
 KILN_VALIDATION_CASE(saddle, saddle, BRIEF,
                      "iterations of a liquid's linear solves, whatever its size and viscosity")
 KILN_VALIDATION_CASE(saddle, closed, QUICK, "liquids that walls close in, and squeeze")

@@ -104,8 +104,18 @@ void kiln_sizing_combine(kiln_sizing *sizing, uint32_t vertex, const kiln_sym3 *
 typedef struct combine_job {
     kiln_sizing *sizing;
     const uint8_t *only;         /* [vertex] or NULL */
+    const uint8_t *first;        /* [tet] or NULL */
     const kiln_sym3 *log_metric; /* [tet] */
 } combine_job;
+
+static bool has_first(const combine_job *job, uint32_t v)
+{
+    const kiln_sizing *s = job->sizing;
+    for (uint32_t i = s->stars.first[v]; job->first && i < s->stars.first[v + 1]; i++)
+        if (job->first[s->stars.tets[i]])
+            return true;
+    return false;
+}
 
 static void combine_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
@@ -117,9 +127,12 @@ static void combine_chunk(void *user, size_t chunk, size_t begin, size_t end, in
         double total = 0.0;
         if (job->only && !job->only[v])
             continue;
+        bool choosy = has_first(job, v);
         for (uint32_t i = s->stars.first[v]; i < s->stars.first[v + 1]; i++) {
             uint32_t t = s->stars.tets[i];
             const uint32_t *c = s->tet[t].v;
+            if (choosy && !job->first[t])
+                continue;
             double volume = fabs(
                 kiln_tet_volume(s->point[c[0]], s->point[c[1]], s->point[c[2]], s->point[c[3]]));
             sum = kiln_sym3_madd(sum, volume, job->log_metric[t]);
@@ -133,9 +146,10 @@ static void combine_chunk(void *user, size_t chunk, size_t begin, size_t end, in
     }
 }
 
-void kiln_sizing_combine_tets(kiln_sizing *sizing, const uint8_t *only, const kiln_sym3 *log_metric)
+void kiln_sizing_combine_tets(kiln_sizing *sizing, const uint8_t *only, const uint8_t *first,
+                              const kiln_sym3 *log_metric)
 {
-    combine_job job = {sizing, only, log_metric};
+    combine_job job = {sizing, only, first, log_metric};
     kiln_parallel_for(sizing->context, sizing->vertex_rows, KILN_SIZING_GRAIN, combine_chunk, &job);
 }
 

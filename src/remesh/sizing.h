@@ -54,11 +54,15 @@ kiln_status kiln_sizing_add_world_metrics(kiln_sizing *sizing, const kiln_sym3 *
                                           kiln_error *error);
 
 /* Edges as long in the world as they were at the start, and finer where matter has flowed: F'F
- * finer(e)^2 / h^2 with the equivalent plastic strain e. In world space without F. */
+ * finer(e)^2 / h^2 with the equivalent plastic strain e. In world space without F, but for tets
+ * that count at rest: with G = F F' up to a factor lengths are those of rest, G^-1 / h^2, and
+ * vertices that have such tets go by them alone. */
 typedef struct kiln_stretch_sizing {
-    const double *start;  /* [vertex] h, m */
-    const double *flowed; /* [tet] e; NULL: nothing has */
-    double rate, most;    /* finer(e) = 1 + rate e, at most this */
+    const double *start;     /* [vertex] h, m */
+    const double *flowed;    /* [tet] e; NULL: nothing has */
+    double rate, most;       /* finer(e) = 1 + rate e, at most this */
+    const uint8_t *at_rest;  /* [tet] counts at rest; NULL: none does */
+    const kiln_sym3 *offset; /* [tet] G of those */
 } kiln_stretch_sizing;
 kiln_status kiln_sizing_add_stretch(kiln_sizing *sizing, const kiln_stretch_sizing *options,
                                     kiln_error *error);

@@ -73,7 +73,7 @@ static kiln_status approach(approach_job *job, bool *arrived, kiln_error *error)
     if (!job->log_implied || !job->wanted || !job->far)
         return kiln_fail_memory(error, s->tet_rows * sizeof *job->log_implied);
     kiln_parallel_for(s->context, s->tet_rows, KILN_SIZING_GRAIN, implied_chunk, job);
-    kiln_sizing_combine_tets(s, NULL, job->log_implied);
+    kiln_sizing_combine_tets(s, NULL, NULL, job->log_implied);
     kiln_parallel_for(s->context, s->vertex_rows, KILN_SIZING_GRAIN, limit_chunk, job);
     *arrived = true;
     for (uint32_t v = 0; v < s->vertex_rows; v++)

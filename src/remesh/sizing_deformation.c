@@ -29,6 +29,21 @@ static double stretch_scale(const kiln_stretch_sizing *stretch, const kiln_tet *
     return finer * finer / (h * h);
 }
 
+/* Of lengths in the space of the field, where they are to be those of the world or of rest. */
+static kiln_sym3 metric_of(const deformation_job *job, uint32_t t)
+{
+    const kiln_stretch_sizing *stretch = job->stretch;
+    if (stretch && stretch->at_rest && stretch->at_rest[t]) {
+        kiln_sym3 G =
+            kiln_sym3_scale(stretch->offset[t], 1.0 / cbrt(kiln_sym3_det(stretch->offset[t])));
+        return kiln_sym3_from_mat3(kiln_m3_inverse(kiln_sym3_to_mat3(G)));
+    }
+    kiln_mat3 f = job->sizing->space == KILN_SPACE_MATERIAL
+                      ? kiln_sizing_gradient(job->sizing->mesh, job->sizing->tet[t].v)
+                      : kiln_m3_identity();
+    return kiln_sizing_squared(&f);
+}
+
 static void world_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     deformation_job *job = user;
@@ -39,10 +54,7 @@ static void world_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
             continue;
         const kiln_tet *tet = &job->sizing->tet[t];
         double scale = job->stretch ? stretch_scale(job->stretch, tet, t) : job->scale;
-        kiln_mat3 f = job->sizing->space == KILN_SPACE_MATERIAL
-                          ? kiln_sizing_gradient(job->sizing->mesh, tet->v)
-                          : kiln_m3_identity();
-        job->log_metric[t] = kiln_sym3_scale(kiln_sizing_squared(&f), scale);
+        job->log_metric[t] = kiln_sym3_scale(metric_of(job, t), scale);
     }
     kiln_metric_log_batch(job->sizing->context->isa, end - begin, &(kiln_metric_bounds){0},
                           job->log_metric + begin);
@@ -65,7 +77,8 @@ static kiln_status add_lengths(kiln_sizing *sizing, deformation_job *job, kiln_e
     kiln_status status = KILN_OK;
     if (job->log_metric) {
         kiln_parallel_for(sizing->context, sizing->tet_rows, KILN_SIZING_GRAIN, world_chunk, job);
-        kiln_sizing_combine_tets(sizing, NULL, job->log_metric);
+        const uint8_t *first = job->stretch ? job->stretch->at_rest : NULL;
+        kiln_sizing_combine_tets(sizing, NULL, first, job->log_metric);
         sizing->sources++;
     } else {
         status = kiln_fail_memory(error, sizing->tet_rows * sizeof *job->log_metric);

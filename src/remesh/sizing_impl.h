@@ -45,9 +45,9 @@ void kiln_sizing_adopt(kiln_sizing *sizing, const kiln_sizing *from);
 
 /* Intersects a metric with that of a vertex. */
 void kiln_sizing_combine(kiln_sizing *sizing, uint32_t vertex, const kiln_sym3 *metric);
-/* Every vertex, or only those with a flag, gets the mean by volume of the logarithms of its tets;
- * needs the stars. */
-void kiln_sizing_combine_tets(kiln_sizing *sizing, const uint8_t *only,
+/* Every vertex, or only those with a flag, gets the mean by volume of the logarithms of its tets,
+ * or of those among them that go first; needs the stars. */
+void kiln_sizing_combine_tets(kiln_sizing *sizing, const uint8_t *only, const uint8_t *first,
                               const kiln_sym3 *log_metric);
 
 /* Every metric at most `growth` coarser per unit of length than its neighbours allow; vertices

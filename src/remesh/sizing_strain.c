@@ -230,7 +230,7 @@ static void run(strain_job *job)
     kiln_parallel_for(s->context, tets, KILN_SIZING_GRAIN, asked_chunk, job);
     kiln_parallel_for(s->context, vertices, STAR_GRAIN, star_chunk, job);
     kiln_parallel_for(s->context, tets, KILN_SIZING_GRAIN, metric_chunk, job);
-    kiln_sizing_combine_tets(s, job->vertex_asks, job->log_metric);
+    kiln_sizing_combine_tets(s, job->vertex_asks, NULL, job->log_metric);
     s->sources++;
 }
 

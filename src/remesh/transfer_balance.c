@@ -6,15 +6,20 @@
  * reference, and the least energy with the old angular momentum, L^2 / 2I, is more than there was
  * where I has become less. So masses are changed, least in the sense of sum dm^2 / m, until mass,
  * first and second moments (of matter spread evenly in each tet) are the old ones: m becomes
- * m (1 + a + b.y + y.C y), y averaged over the tet, with ten numbers that solve a small system. A
+ * m (1 + a + b.y + y.C y), y averaged over the tet, with ten numbers that solve a small system.
+ * Regions keep their mass each, with an a of their own: matter of one is not that of another. A
  * group of few tets takes the tets around it along; where no density may change as much as that
  * takes, the inertia comes as near as it can. With options.even what is changed are the masses
  * without any such change so far: else many small ones would add up. */
 #include "mesh/journal.h"
 #include "remesh/transfer_impl.h"
 
-enum { MOMENTS = 10, FIRST = 4, FEW = 64 }; /* a few tets: those next to them may do */
-static const double NOTHING = 1e-13;        /* of mass times size to the degree: rounding */
+/* Masses of up to so many regions (those beyond count with the last), first and second moments. */
+enum { REGIONS = 4, SHAPES = 9, MOMENTS = REGIONS + SHAPES };
+enum { FIRST = 3 }; /* of the shapes, first moments; the others are second ones */
+/* Few tets: those next to them may do, at least so many. */
+enum { FEW = 64, LEAST_NEAR = 20 };
+static const double NOTHING = 1e-13; /* of mass times size to the degree: rounding */
 /* How much of its mass a tet may gain or lose: where that spares others a change, and at all. */
 static const double LITTLE = 0.02, MUCH = 0.2;
 static const double SINGULAR = 1e-9; /* pivot against its diagonal */
@@ -25,21 +30,35 @@ typedef struct balance {
     kiln_transfer_set set;
     double (*missing)[MOMENTS]; /* [group], in sizes of the group */
     double *mass;               /* [group] */
+    int32_t region[REGIONS];    /* those that were met */
+    int regions;
 } balance;
 
-/* 1, y and y y' averaged over a tet. */
-static void average(const kiln_vec3 r[4], double size, double q[MOMENTS])
+static int slot_of(balance *b, int32_t region)
+{
+    for (int i = 0; i < b->regions; i++)
+        if (b->region[i] == region)
+            return i;
+    if (b->regions == REGIONS)
+        return REGIONS - 1;
+    b->region[b->regions] = region;
+    return b->regions++;
+}
+
+/* 1 for its region, y and y y' averaged over a tet. */
+static void average(const kiln_vec3 r[4], double size, int slot, double q[MOMENTS])
 {
     double y[4][3], sum[3] = {0};
+    memset(q, 0, REGIONS * sizeof *q);
     for (int k = 0; k < 4; k++) {
         y[k][0] = r[k].x / size, y[k][1] = r[k].y / size, y[k][2] = r[k].z / size;
         for (int c = 0; c < 3; c++)
             sum[c] += y[k][c];
     }
-    q[0] = 1.0;
+    q[slot] = 1.0;
     for (int c = 0; c < 3; c++)
-        q[1 + c] = 0.25 * sum[c];
-    int at = FIRST;
+        q[REGIONS + c] = 0.25 * sum[c];
+    int at = REGIONS + FIRST;
     for (int a = 0; a < 3; a++)
         for (int b = a; b < 3; b++) {
             double square = sum[a] * sum[b];
@@ -59,12 +78,12 @@ static double even_mass(const balance *b, uint32_t tet)
     return b->even ? *(const double *)(void *)kiln_transfer_row(b->even, tet) : *mass_of(b, tet);
 }
 
-static void average_new(const balance *b, const kiln_transfer_group *group, uint32_t tet,
+static void average_new(balance *b, const kiln_transfer_group *group, uint32_t tet,
                         double q[MOMENTS])
 {
     kiln_vec3 r[4];
     kiln_transfer_new_corners(b->job, tet, group->at, r);
-    average(r, group->size, q);
+    average(r, group->size, slot_of(b, b->job->to->info[tet].region), q);
 }
 
 static void take_old(balance *b, const kiln_transfer_share *share)
@@ -73,7 +92,7 @@ static void take_old(balance *b, const kiln_transfer_share *share)
     double q[MOMENTS], mass;
     kiln_vec3 r[4];
     kiln_transfer_old_corners(b->job, share->source, of->at, r);
-    average(r, of->size, q);
+    average(r, of->size, slot_of(b, b->job->sources.data[share->source].region), q);
     mass = share->part * kiln_transfer_source_mass(b->job, &b->job->sources.data[share->source]);
     b->mass[share->group] += mass;
     for (int k = 0; k < MOMENTS; k++)
@@ -128,24 +147,53 @@ static void solve(double G[MOMENTS][MOMENTS], int order, const double *right, do
     }
 }
 
-static double change_of(const double *q, const double *multiplier, int order)
-{
-    double sum = 0.0;
-    for (int k = 0; k < order; k++)
-        sum += multiplier[k] * q[k];
-    return sum;
-}
-
 typedef struct attempt {
     const uint32_t *tets;
     size_t count;
-    int order;   /* how many of the moments */
+    bool second; /* moments too */
     bool all;    /* or none */
     double most; /* part of its mass that a tet may gain or lose */
+    /* Masses of the regions it has, then the shapes; which, how many, and of them not second. */
+    int moment[MOMENTS], order, firsts;
 } attempt;
 
+static double change_of(const attempt *a, const double *q, const double *multiplier)
+{
+    double sum = 0.0;
+    for (int k = 0; k < a->order; k++)
+        sum += multiplier[k] * q[a->moment[k]];
+    return sum;
+}
+
+static void choose_moments(balance *b, attempt *a)
+{
+    bool has[REGIONS] = {false};
+    for (size_t t = 0; t < a->count; t++)
+        has[slot_of(b, b->job->to->info[a->tets[t]].region)] = true;
+    a->order = 0;
+    for (int r = 0; r < REGIONS; r++)
+        if (has[r])
+            a->moment[a->order++] = r;
+    a->firsts = a->order + FIRST;
+    for (int k = 0; k < (a->second ? SHAPES : FIRST); k++)
+        a->moment[a->order++] = REGIONS + k;
+}
+
+/* What the group lacks; of regions that the attempt has not, it comes to the first that it has. */
+static void take_missing(const balance *b, uint32_t g, const attempt *a, double missing[MOMENTS])
+{
+    int regions = a->firsts - FIRST, at = 0;
+    memcpy(missing, b->missing[g], MOMENTS * sizeof *missing);
+    for (int r = 0; r < REGIONS; r++) {
+        if (at < regions && a->moment[at] == r)
+            at++;
+        else if (regions > 0)
+            missing[a->moment[0]] += missing[r];
+    }
+}
+
 /* The system, and what even masses would be short of. */
-static void set_up(const balance *b, const kiln_transfer_group *group, const attempt *a,
+static void set_up(balance *b, const kiln_transfer_group *group, const attempt *a,
                    double G[MOMENTS][MOMENTS], double missing[MOMENTS])
 {
     memset(G, 0, MOMENTS * sizeof *G);
@@ -156,17 +204,17 @@ static void set_up(const balance *b, const kiln_transfer_group *group, const att
             missing[k] += (*mass_of(b, a->tets[t]) - mass) * q[k];
         for (int i = 0; i < a->order; i++)
             for (int j = 0; j <= i; j++)
-                G[i][j] += mass * q[i] * q[j];
+                G[i][j] += mass * q[a->moment[i]] * q[a->moment[j]];
     }
 }
 
-static bool is_small(const balance *b, const kiln_transfer_group *group, const attempt *a,
+static bool is_small(balance *b, const kiln_transfer_group *group, const attempt *a,
                      const double *multiplier)
 {
     for (size_t t = 0; t < a->count; t++) {
         double q[MOMENTS];
         average_new(b, group, a->tets[t], q);
-        if (!(fabs(change_of(q, multiplier, a->order)) <= a->most))
+        if (!(fabs(change_of(a, q, multiplier)) <= a->most))
             return false;
     }
     return true;
@@ -181,7 +229,7 @@ static kiln_status change_masses(balance *b, uint32_t g, const attempt *a, bool 
         double q[MOMENTS];
         double *mass = mass_of(b, a->tets[t]), old = *mass, even = even_mass(b, a->tets[t]);
         average_new(b, &job->groups.data[g], a->tets[t], q);
-        *mass = (anew ? even : old) + even * change_of(q, multiplier, a->order);
+        *mass = (anew ? even : old) + even * change_of(a, q, multiplier);
         kiln_transfer_gain gain = {a->tets[t], g, *mass - old};
         KILN_TRY(kiln_array_push(job->context, &job->gains, gain, error));
         for (int k = 0; k < MOMENTS; k++)
@@ -191,24 +239,24 @@ static kiln_status change_masses(balance *b, uint32_t g, const attempt *a, bool 
 }
 
 /* The right side with this part of the second moments. */
-static void find_multiplier(double G[MOMENTS][MOMENTS], int order, const double *missing,
+static void find_multiplier(const attempt *a, double G[MOMENTS][MOMENTS], const double *missing,
                             double part, double *multiplier)
 {
     double right[MOMENTS];
-    for (int k = 0; k < order; k++)
-        right[k] = (k < FIRST ? 1.0 : part) * missing[k];
-    solve(G, order, right, multiplier);
+    for (int k = 0; k < a->order; k++)
+        right[k] = (k < a->firsts ? 1.0 : part) * missing[a->moment[k]];
+    solve(G, a->order, right, multiplier);
 }
 
 /* As much of the second moments as `most` allows, to a sixteenth; false: not even the first. */
-static bool find_change(const balance *b, uint32_t g, const attempt *a, double G[MOMENTS][MOMENTS],
+static bool find_change(balance *b, uint32_t g, const attempt *a, double G[MOMENTS][MOMENTS],
                         const double *missing, double *multiplier)
 {
     const kiln_transfer_group *group = &b->job->groups.data[g];
     if (!factor(G, a->order))
         return false;
     for (int sixteenths = 16; sixteenths >= (a->all ? 16 : 0); sixteenths--) {
-        find_multiplier(G, a->order, missing, sixteenths / 16.0, multiplier);
+        find_multiplier(a, G, missing, sixteenths / 16.0, multiplier);
         if (is_small(b, group, a, multiplier))
             return true;
     }
@@ -216,10 +264,11 @@ static bool find_change(const balance *b, uint32_t g, const attempt *a, double G
 }
 
 /* Twice, the second time for what rounding left of the first. */
-static kiln_status try(balance *b, uint32_t g, const attempt *a, bool *done, kiln_error *error)
+static kiln_status try(balance *b, uint32_t g, attempt *a, bool *done, kiln_error *error)
 {
     double G[MOMENTS][MOMENTS], missing[MOMENTS], multiplier[MOMENTS];
-    memcpy(missing, b->missing[g], sizeof missing);
+    choose_moments(b, a);
+    take_missing(b, g, a, missing);
     set_up(b, &b->job->groups.data[g], a, G, missing);
     *done = find_change(b, g, a, G, missing, multiplier);
     if (!*done)
@@ -229,7 +278,8 @@ static kiln_status try(balance *b, uint32_t g, const attempt *a, bool *done, kil
         kiln_journal_row(b->job->to, KILN_ON_TET, a->tets[t]);
     kiln_transfer_refresh(b->job);
     KILN_TRY(change_masses(b, g, a, true, multiplier, error));
-    find_multiplier(G, a->order, b->missing[g], 0.0, multiplier);
+    take_missing(b, g, a, missing);
+    find_multiplier(a, G, missing, 0.0, multiplier);
     return change_masses(b, g, a, false, multiplier, error);
 }
 
@@ -246,21 +296,31 @@ static kiln_status settle(balance *b, uint32_t g, kiln_error *error)
     const kiln_transfer_group *group = &b->job->groups.data[g];
     bool done = is_balanced(b, g);
     if (!done) {
-        attempt own = {&b->job->member.data[group->first], group->count, MOMENTS, true, LITTLE};
+        attempt own = {.tets = &b->job->member.data[group->first],
+                       .count = group->count,
+                       .second = true,
+                       .all = true,
+                       .most = LITTLE};
         KILN_TRY(try(b, g, &own, &done, error));
     }
     if (!done && b->job->pass && group->count <= FEW) {
-        KILN_TRY(kiln_transfer_tets_near(b->job, g, 2 * MOMENTS, &b->set.tets, error));
-        attempt near = {b->set.tets.data, b->set.tets.count, MOMENTS, true, LITTLE};
+        KILN_TRY(kiln_transfer_tets_near(b->job, g, LEAST_NEAR, &b->set.tets, error));
+        attempt near = {.tets = b->set.tets.data,
+                        .count = b->set.tets.count,
+                        .second = true,
+                        .all = true,
+                        .most = LITTLE};
         KILN_TRY(try(b, g, &near, &done, error));
     }
     if (done)
         return KILN_OK;
     KILN_TRY(kiln_transfer_set_of_group(b->job, g, &b->set, error));
-    const attempt around[] = {{b->set.tets.data, b->set.tets.count, MOMENTS, false, MUCH},
-                              {b->set.tets.data, b->set.tets.count, FIRST, true, MUCH}};
-    for (int i = 0; i < 2 && !done; i++)
-        KILN_TRY(try(b, g, &around[i], &done, error));
+    attempt around = {.tets = b->set.tets.data, .count = b->set.tets.count, .most = MUCH};
+    for (int i = 0; i < 2 && !done; i++) {
+        around.second = i == 0;
+        around.all = i == 1;
+        KILN_TRY(try(b, g, &around, &done, error));
+    }
     b->job->report->unbalanced += !done;
     return KILN_OK;
 }

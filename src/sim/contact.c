@@ -2,6 +2,7 @@
  * know. */
 #include "contact/clearance.h"
 #include "contact/surface_vertices.h"
+#include "geom/box.h"
 #include "geom/distance.h"
 #include "sim/motion.h"
 #include "sim/pairs.h"

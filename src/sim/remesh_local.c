@@ -108,6 +108,7 @@ static void destroy(void *self)
     kiln_sizing_destroy(l->sizing);
     kiln_array_free(context, &l->gradients);
     kiln_array_free(context, &l->flowed);
+    kiln_array_free(context, &l->at_rest);
     kiln_array_free(context, &l->load);
     kiln_array_free(context, &l->pressed);
     kiln_array_free(context, &l->bent);

@@ -40,7 +40,9 @@ typedef struct kiln_local {
     kiln_sizing *sizing;      /* of the last step that asked for one, for its memory */
     kiln_f64_array gradients; /* [tet slot][9] F, for sizes */
     kiln_f64_array flowed;    /* [tet slot] plastic strain when the pass began */
-    kiln_f64_array load;      /* [vertex] scratch of what presses, and */
+    KILN_ARRAY_OF(uint8_t)
+    at_rest; /* [tet slot] solid beside liquid: what counts is its shape at rest; none: empty */
+    kiln_f64_array load; /* [vertex] scratch of what presses, and */
     KILN_ARRAY_OF(kiln_sym3)
     pressed;                               /* [vertex] what it asks for */
     kiln_f64_array bent;                   /* [vertex] curvature that is let be; scratch */

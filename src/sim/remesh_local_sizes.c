@@ -1,5 +1,6 @@
 /* The sizes that local remeshing goes by: those of the scene, those that follow the matter, and
  * those of what presses. */
+#include "fem/offset.h"
 #include "fem/plasticity.h"
 #include "sim/pressed.h"
 #include "sim/remesh_local_impl.h"
@@ -161,6 +162,29 @@ static kiln_status add_pressed(kiln_local *l, kiln_sizing *sizing, kiln_error *e
                : KILN_OK;
 }
 
+/* Where there is liquid the mesh is that of the world. What is elastic returns to its rest shape,
+ * and that is where its tets are to be good: by their shape in the world they would be meshed anew
+ * whenever they are strained, and lose of their strain by it. */
+static kiln_status find_at_rest(kiln_local *l, kiln_error *error)
+{
+    const kiln_world *world = l->world;
+    const kiln_mesh *mesh = world->mesh;
+    size_t tets = mesh->table[KILN_ON_TET].used;
+    l->at_rest.count = 0;
+    if (!kiln_scene_has_liquid(world->scene) || !l->settings->follow)
+        return KILN_OK;
+    const uint32_t *material = kiln_world_material_of(mesh);
+    KILN_TRY(kiln_array_reserve(world->context, &l->at_rest, tets, error));
+    bool any = false;
+    for (uint32_t t = 0; t < tets; t++) {
+        const kiln_material *own = &world->materials[material[t]];
+        l->at_rest.data[t] = kiln_tet_live(mesh, t) && !own->liquid && !own->plastic.flows;
+        any |= l->at_rest.data[t];
+    }
+    l->at_rest.count = any ? tets : 0;
+    return KILN_OK;
+}
+
 static kiln_status add_stretch(kiln_local *l, kiln_sizing *sizing, kiln_error *error)
 {
     const kiln_mesh *mesh = l->world->mesh;
@@ -168,7 +192,9 @@ static kiln_status add_stretch(kiln_local *l, kiln_sizing *sizing, kiln_error *e
         .start = column_of(mesh, KILN_ON_VERTEX, KILN_FIELD_START_SIZE),
         .flowed = column_of(mesh, KILN_ON_TET, KILN_FIELD_PLASTIC_STRAIN),
         .rate = FOLLOW_RATE,
-        .most = FOLLOW_FINEST};
+        .most = FOLLOW_FINEST,
+        .at_rest = l->at_rest.count > 0 ? l->at_rest.data : NULL,
+        .offset = kiln_offsets_of(mesh).shape};
     const double edge = longer(l);
     const kiln_ridge_sizing ridges = {FOLLOW_TURN / edge, stretch.start,
                                       column_of(mesh, KILN_ON_VERTEX, KILN_FIELD_START_BENT),
@@ -218,7 +244,8 @@ static kiln_status add_sources(kiln_local *l, kiln_sizing *sizing, kiln_error *e
     const kiln_mesh *mesh = l->world->mesh;
     bool in_world = l->world->space == KILN_SPACE_WORLD;
     kiln_metric_bounds bounds = bounds_of(l);
-    if (remesh->size_max == 0.0) {
+    KILN_TRY(find_at_rest(l, error));
+    if (remesh->size_max == 0.0 && l->at_rest.count == 0) {
         const kiln_field *start = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_START_SIZE);
         KILN_TRY(kiln_sizing_add_values(sizing, (const double *)(const void *)start->data,
                                         mesh->table[KILN_ON_VERTEX].used, 1, error));

@@ -152,6 +152,48 @@ START_TEST(world_length)
 }
 END_TEST
 
+/* Tets that count at rest have the lengths they have there; vertices that share them with others go
+ * by them alone. */
+START_TEST(lengths_at_rest)
+{
+    kiln_context *context = kiln_test_context(2);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=4 ny=2 nz=2 lx=2");
+    size_t rows = mesh->table[KILN_ON_VERTEX].used, tets = mesh->table[KILN_ON_TET].used;
+    double *start = malloc(rows * sizeof *start);
+    uint8_t *at_rest = calloc(tets, 1);
+    kiln_sym3 *offset = calloc(tets, sizeof *offset);
+    kiln_mat3 turn = kiln_m3_rotation(kiln_v3(1, 2, 3), 1.0);
+    /* Drawn out by 2 along the first axis of the turn; times any factor. */
+    kiln_mat3 F = kiln_m3_mul(turn, kiln_m3_diagonal(2.0, sqrt(0.5), sqrt(0.5)));
+    for (size_t v = 0; v < rows; v++)
+        start[v] = 0.3;
+    for (uint32_t t = 0; t < tets; t++) {
+        at_rest[t] = true;
+        for (int k = 0; k < 4; k++)
+            at_rest[t] &= mesh->u[mesh->tet[t].v[k]].x <= 1.0;
+        offset[t] = kiln_sym3_scale(kiln_sym3_from_mat3(kiln_m3_mul(F, kiln_m3_transpose(F))), 7.0);
+    }
+    const kiln_stretch_sizing stretch = {
+        .start = start, .most = 1.0, .at_rest = at_rest, .offset = offset};
+    kiln_sizing *sizing;
+    ck_assert_int_eq(kiln_sizing_create(mesh, KILN_SPACE_WORLD, &sizing, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_sizing_add_stretch(sizing, &stretch, NULL), KILN_OK);
+    finish(sizing, 0);
+    for (uint32_t v = 0; v < rows; v++) {
+        bool rests = mesh->x[v].x <= 1.0;
+        kiln_sym3 m = kiln_sizing_at_vertex(sizing, v);
+        kiln_vec3 along = kiln_m3_apply(turn, kiln_v3(1, 0, 0));
+        kiln_vec3 across = kiln_m3_apply(turn, kiln_v3(0, 1, 0));
+        ck_assert_double_eq_tol(size_along(m, along), rests ? 0.6 : 0.3, 1e-12);
+        ck_assert_double_eq_tol(size_along(m, across), rests ? 0.3 * sqrt(0.5) : 0.3, 1e-12);
+    }
+    free(start), free(at_rest), free(offset);
+    kiln_sizing_destroy(sizing);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 /* A uniform stretch has no gradient and asks for h_max; the printed formula asks for more. A bend
  * along z asks for finer edges along z than across. */
 /* Of one vertex: its own size in the world, which is half of that in a material stretched by two;
@@ -688,6 +730,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, values_are_interpolated_by_logarithm);
     tcase_add_test(all, bad_values_are_refused);
     tcase_add_test(all, world_length);
+    tcase_add_test(all, lengths_at_rest);
     tcase_add_test(all, metrics_of_the_world);
     tcase_add_test(all, strain_gradient);
     tcase_add_loop_test(all, strain_gradient_is_that_of_the_pairs, 0, KILN_ISA_COUNT);

@@ -1,4 +1,5 @@
 /* Fields and an embedded surface over passes of the remesher itself. */
+#include "insertion.h"
 #include "remesh/embedded.h"
 #include "remesh/improve.h"
 #include "transfer_rig.h"
@@ -200,6 +201,39 @@ START_TEST(motion_survives_passes)
 }
 END_TEST
 
+static void mass_by_region(const kiln_mesh *mesh, double mass[3])
+{
+    mass[1] = mass[2] = 0.0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_tet_live(mesh, t))
+            mass[mesh->info[t].region] += *rig_row(mesh, KILN_ON_TET, "mass", t);
+}
+
+/* What keeps centre and inertia takes no mass from one region for the other. */
+START_TEST(regions_keep_their_mass)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = two_regions(context);
+    set_in_motion(mesh, 0);
+    kiln_random random = kiln_random_start(45, 0);
+    double before[3], after[3];
+    mass_by_region(mesh, before);
+    for (int round = 0; round < 4; round++) {
+        motion_sums was = motion_of(mesh);
+        spoil(mesh, &random, 0.03, 200);
+        rig_transfer(mesh, &(kiln_transfer_options){.mass = "mass"}, NULL);
+        kiln_archive_end(mesh);
+        motion_sums is = motion_of(mesh);
+        sums_are_kept(&was, &is);
+        mass_by_region(mesh, after);
+        for (int r = 1; r <= 2; r++)
+            ck_assert_double_eq_tol(after[r], before[r], 1e-13 * before[r]);
+    }
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 /* Energy of another kind that the changes have taken is given to the motion, to the last of it, and
  * momentum and angular momentum stay; what hardly moves, for what it has lost, gets no more than a
  * part of its motion, and what is at rest stays at rest. */
@@ -237,6 +271,7 @@ Suite *kiln_test_suite(void)
     TCase *cases = kiln_test_case(suite, "remesh");
     tcase_add_loop_test(cases, fields_survive_the_remesher, 0, 3);
     tcase_add_loop_test(cases, motion_survives_passes, 0, 6);
+    tcase_add_test(cases, regions_keep_their_mass);
     tcase_add_loop_test(cases, what_is_lost_moves, 0, 4);
     return suite;
 }
