@@ -1,5 +1,7 @@
 #include "contact/sight.h"
 
+#include "mesh/mesh.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -38,17 +40,17 @@ size_t kiln_fans_bytes(const kiln_fans *fans)
 /* Faces at a row, in a loop over i from fan_begin to fan_end. */
 static size_t fan_begin(const kiln_fan_surface *s, uint32_t row)
 {
-    return s->fans->start.data[row - s->first];
+    return s->fans->start.data[row];
 }
 static size_t fan_end(const kiln_fan_surface *s, uint32_t row)
 {
-    return s->fans->start.data[row - s->first + 1];
+    return s->fans->start.data[row + 1];
 }
 
 static void rows_of(const kiln_fan_surface *s, uint32_t face, uint32_t row[3])
 {
     for (size_t k = 0; k < 3; k++)
-        row[k] = s->first + s->faces[3 * (size_t)face + k];
+        row[k] = s->faces[3 * (size_t)face + k];
 }
 
 static bool has_row(const uint32_t row[3], uint32_t r)
@@ -90,25 +92,25 @@ typedef struct place {
     kiln_vec3 offset;
 } place;
 
-static place on_face(const kiln_sight *s, uint32_t vertex, uint32_t face)
+static place on_face(const kiln_sight *s, uint32_t face)
 {
     uint32_t row[3];
     rows_of(&s->surface, face, row);
     const kiln_vec3 corner[3] = {s->x[row[0]], s->x[row[1]], s->x[row[2]]};
-    kiln_closest_point at = kiln_closest_on_triangle(s->x[vertex], corner);
+    kiln_closest_point at = kiln_closest_on_triangle(s->p, corner);
     place out = {.at = feature_of(row, at.feature), .d = sqrt(at.distance2)};
     if (s->from) {
         const kiln_vec3 was[3] = {s->from[row[0]], s->from[row[1]], s->from[row[2]]};
-        out.before = sqrt(kiln_closest_on_triangle(s->from[vertex], was).distance2);
+        out.before = sqrt(kiln_closest_on_triangle(s->began, was).distance2);
     }
     return out;
 }
 
-static place on_edge(const kiln_sight *s, uint32_t vertex, uint32_t a, uint32_t b)
+static place on_edge(const kiln_sight *s, uint32_t a, uint32_t b)
 {
     const uint32_t row[2] = {a < b ? a : b, a < b ? b : a};
     const kiln_vec3 end[2] = {s->x[row[0]], s->x[row[1]]};
-    kiln_closest_point at = kiln_closest_on_edge(s->x[vertex], end);
+    kiln_closest_point at = kiln_closest_on_edge(s->p, end);
     place out = {.d = sqrt(at.distance2), .offset = at.offset};
     out.at.a = at.feature == 2 ? row[1] : row[0];
     out.at.b = at.feature == 3 ? row[1] : NOWHERE;
@@ -116,34 +118,34 @@ static place on_edge(const kiln_sight *s, uint32_t vertex, uint32_t a, uint32_t 
         out.weight[k] = at.weight[a < b ? k : 1 - k];
     if (s->from) {
         const kiln_vec3 was[2] = {s->from[row[0]], s->from[row[1]]};
-        out.before = sqrt(kiln_closest_on_edge(s->from[vertex], was).distance2);
+        out.before = sqrt(kiln_closest_on_edge(s->began, was).distance2);
     }
     return out;
 }
 
-static place at_point(const kiln_sight *s, uint32_t vertex, uint32_t row)
+static place at_point(const kiln_sight *s, uint32_t row)
 {
-    kiln_vec3 offset = kiln_v3_sub(s->x[vertex], s->x[row]);
+    kiln_vec3 offset = kiln_v3_sub(s->p, s->x[row]);
     place out = {.at = {row, NOWHERE}, .d = kiln_v3_norm(offset), .offset = offset};
     if (s->from)
-        out.before = kiln_v3_norm(kiln_v3_sub(s->from[vertex], s->from[row]));
+        out.before = kiln_v3_norm(kiln_v3_sub(s->began, s->from[row]));
     return out;
 }
 
-static double edge_distance2(const kiln_vec3 *x, uint32_t vertex, uint32_t a, uint32_t b)
+static double edge_distance2(const kiln_vec3 *x, kiln_vec3 p, uint32_t a, uint32_t b)
 {
-    kiln_vec3 from = kiln_v3_sub(x[vertex], x[a]), e = kiln_v3_sub(x[b], x[a]);
+    kiln_vec3 from = kiln_v3_sub(p, x[a]), e = kiln_v3_sub(x[b], x[a]);
     double length2 = kiln_v3_norm2(e), along = kiln_v3_dot(from, e);
     double t = length2 > 0.0 ? fmin(fmax(along / length2, 0.0), 1.0) : 0.0;
     return kiln_v3_norm2(kiln_v3_madd(from, -t, e));
 }
 
 /* Whether the edge, or the point where a is b, counts at all. */
-static bool is_near(const kiln_sight *s, uint32_t vertex, uint32_t a, uint32_t b)
+static bool is_near(const kiln_sight *s, uint32_t a, uint32_t b)
 {
     double within2 = s->within * s->within;
-    return edge_distance2(s->x, vertex, a, b) < within2 ||
-           (s->from && edge_distance2(s->from, vertex, a, b) < within2);
+    return edge_distance2(s->x, s->p, a, b) < within2 ||
+           (s->from && edge_distance2(s->from, s->began, a, b) < within2);
 }
 
 static bool began_alike(const kiln_sight *s, const place *p, const place *q)
@@ -157,6 +159,7 @@ typedef struct pile {
     int owners, around; /* faces that have their nearest place there, and all seen */
     double least;       /* share of the faces around, */
     int faces;          /* seen or not */
+    bool cut;           /* it is an edge at which the surface ends */
     bool one;           /* they can be taken as one */
 } pile;
 
@@ -166,12 +169,21 @@ typedef struct face_known {
     feature nearest;
 } face_known;
 
+/* The surface ends at this edge of the face, though there be another. */
+static bool is_cut(const kiln_fan_surface *s, uint32_t face, const uint32_t row[3], uint32_t a,
+                   uint32_t b)
+{
+    size_t k = row[0] != a && row[0] != b ? 1 : row[1] != a && row[1] != b ? 2 : 0;
+    return s->beyond && s->beyond[3 * (size_t)face + k] == KILN_NONE;
+}
+
 /* g of an edge, and how many faces at it are seen. */
 static double edge_term(const kiln_sight *s, uint32_t vertex, uint32_t a, uint32_t b, int *around)
 {
     double least = INFINITY;
     uint32_t row[3];
     int count = 0;
+    bool cut = false;
     *around = 0;
     for (size_t i = fan_begin(&s->surface, a); i < fan_end(&s->surface, a); i++) {
         uint32_t face = s->surface.fans->face.data[i];
@@ -181,9 +193,10 @@ static double edge_term(const kiln_sight *s, uint32_t vertex, uint32_t a, uint32
         double f = s->share(s->user, vertex, face);
         least = fmin(least, f);
         *around += f > 0.0;
+        cut = is_cut(&s->surface, face, row, a, b);
         count++;
     }
-    return count == 2 ? least : 0.0;
+    return count == 2 && !cut ? least : 0.0;
 }
 
 static pile pile_of_faces(const kiln_sight *s, uint32_t vertex, const place *at,
@@ -196,6 +209,7 @@ static pile pile_of_faces(const kiln_sight *s, uint32_t vertex, const place *at,
         rows_of(&s->surface, face, row);
         if (at->at.b != NOWHERE && !has_row(row, at->at.b))
             continue;
+        out.cut = at->at.b != NOWHERE && is_cut(&s->surface, face, row, at->at.a, at->at.b);
         double f = s->share(s->user, vertex, face);
         out.least = fmin(out.least, f);
         out.faces++;
@@ -204,7 +218,7 @@ static pile pile_of_faces(const kiln_sight *s, uint32_t vertex, const place *at,
         out.around++;
         place on = {.at = known->nearest};
         if (face != known->face || s->from)
-            on = on_face(s, vertex, face);
+            on = on_face(s, face);
         if (!is_at(on.at, at->at.a, at->at.b))
             continue;
         out.net += f;
@@ -240,7 +254,7 @@ static double add_edges(const kiln_sight *s, uint32_t vertex, const place *at, p
             if (row[k] == q || came_before(surface, q, i, row[k]))
                 continue;
             double g = edge_term(s, vertex, q, row[k], &around);
-            place on = on_edge(s, vertex, q, row[k]);
+            place on = on_edge(s, q, row[k]);
             least = fmin(least, g);
             if (g == 0.0 || !is_at(on.at, q, NOWHERE))
                 continue;
@@ -280,11 +294,11 @@ static void count_edge(const kiln_sight *s, uint32_t vertex, const uint32_t row[
                        const face_known *known, kiln_counts *out)
 {
     int to = (from + 1) % 3;
-    place at = on_edge(s, vertex, row[from], row[to]);
+    place at = on_edge(s, row[from], row[to]);
     if (at.at.b == NOWHERE)
         return; /* a term of the corner there */
     pile p = pile_of_faces(s, vertex, &at, known);
-    double g = p.faces == 2 ? p.least : 0.0;
+    double g = p.faces == 2 && !p.cut ? p.least : 0.0;
     p.net -= g;
     if (p.one)
         count_pile(&p, &at, known->nearest, from, to, out);
@@ -295,7 +309,7 @@ static void count_edge(const kiln_sight *s, uint32_t vertex, const uint32_t row[
 static void count_corner(const kiln_sight *s, uint32_t vertex, const uint32_t row[3], int k,
                          const face_known *known, kiln_counts *out)
 {
-    place at = at_point(s, vertex, row[k]);
+    place at = at_point(s, row[k]);
     pile p = pile_of_faces(s, vertex, &at, known);
     double h = add_edges(s, vertex, &at, &p);
     p.net += h;
@@ -306,7 +320,7 @@ static void count_corner(const kiln_sight *s, uint32_t vertex, const uint32_t ro
     add_part(&at, h / p.around, k, -1, out);
     for (int e = 0; e < 3; e++) {
         int around;
-        place end = on_edge(s, vertex, row[e], row[(e + 1) % 3]);
+        place end = on_edge(s, row[e], row[(e + 1) % 3]);
         if (!is_at(end.at, row[k], NOWHERE))
             continue;
         double g = edge_term(s, vertex, row[e], row[(e + 1) % 3], &around);
@@ -318,16 +332,18 @@ void kiln_sight_count(const kiln_sight *s, uint32_t vertex, uint32_t face, kiln_
 {
     uint32_t row[3];
     rows_of(&s->surface, face, row);
-    const face_known known = {face, on_face(s, vertex, face).at};
+    const face_known known = {face, on_face(s, face).at};
     out->own = s->share(s->user, vertex, face);
     out->parts = 0;
     bool near[3];
     for (int k = 0; k < 3; k++) {
-        near[k] = is_near(s, vertex, row[k], row[(k + 1) % 3]);
+        near[k] = is_near(s, row[k], row[(k + 1) % 3]);
         if (near[k])
             count_edge(s, vertex, row, k, &known, out);
     }
-    for (int k = 0; k < 3; k++)
-        if (near[k] && is_near(s, vertex, row[k], row[k]))
+    for (int k = 0; k < 3; k++) { /* edges that began near may end at a corner that never was */
+        bool ends = near[k] || near[(k + 2) % 3];
+        if (ends && (s->from || is_near(s, row[k], row[k])))
             count_corner(s, vertex, row, k, &known, out);
+    }
 }

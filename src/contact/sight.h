@@ -39,21 +39,23 @@ kiln_status kiln_fans_build(kiln_fans *fans, kiln_context *context, const kiln_u
 void kiln_fans_free(kiln_fans *fans, kiln_context *context);
 size_t kiln_fans_bytes(const kiln_fans *fans);
 
-/* A surface whose points are the rows of x from `first` on. */
 typedef struct kiln_fan_surface {
     const kiln_fans *fans;
     const uint32_t *faces; /* [face][3] points */
-    uint32_t first;
+    /* [face][3] KILN_NONE where the edge from corner k to k + 1 is a border all the same; NULL:
+     * none is. */
+    const uint32_t *beyond;
 } kiln_fan_surface;
 
 typedef struct kiln_sight {
     kiln_fan_surface surface;
-    const kiln_vec3 *x; /* [row] */
-    /* [row] where the step began, if what counts depends on the distances there: then terms are one
-     * only if those are. NULL: it does not. */
+    const kiln_vec3 *x; /* [point] */
+    /* [point] where the step began, if what counts depends on the distances there: then terms are
+     * one only if those are. NULL: it does not. */
     const kiln_vec3 *from;
-    double within; /* m, what is farther, at both, does not count */
-    /* f of a face for the vertex in a row, the same all through a solve; 0: not seen. */
+    kiln_vec3 p, began; /* where the vertex is, and was if that is asked for */
+    double within;      /* m, what is farther, at both, does not count */
+    /* f of a face for the vertex, the same all through a solve; 0: not seen. */
     double (*share)(const void *user, uint32_t vertex, uint32_t face);
     const void *user;
 } kiln_sight;

@@ -128,12 +128,6 @@ static void grow_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
         all[i].status = grow_tree(&all[i], &all[i].error);
 }
 
-double kiln_pair_area_at_wall(const kiln_walls *walls, double area, uint32_t face)
-{
-    double before = walls->face_area.data[walls->obstacle.data[walls->faces.data[3 * face]]];
-    return area * (1.0 - 0.25 * walls->sharp.data[face] * fmin(area / before, 1.0));
-}
-
 bool kiln_pair_meets(const kiln_pair_rules *rules, const kiln_pair_kind *kind)
 {
     if (kind->wall)
@@ -199,8 +193,7 @@ static double area_of(const search *s, size_t i)
         return 0.25 * (a->edge_area[found.a] + (b->wall ? fmin(other, s->typical) : other));
     }
     double area = a->area[a->vertices->data[found.a]];
-    return b->wall ? kiln_pair_area_at_wall(s->rules->walls, area, found.b)
-                   : 0.25 * (a->wall ? fmin(area, s->typical) : area);
+    return b->wall ? area : 0.25 * (a->wall ? fmin(area, s->typical) : area);
 }
 
 static bool is_wanted(const search *s, const kiln_surface_pair *pair)

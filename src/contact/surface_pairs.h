@@ -22,7 +22,8 @@ typedef struct kiln_surface_pair {
     double clearance; /* m, from there: they keep this much in any case */
     uint32_t face;    /* of a vertex and a face: its number on its side */
     /* m^2 that the pair stands for: vertex A / 4, edges (A + A') / 4. Of walls no more counts than
-     * of what is before them, and a vertex before faces much larger than its own stands for A. */
+     * of what is before them; a vertex before one has A, of which it counts as much as
+     * kiln_walls_count says. */
     double area;
 } kiln_surface_pair;
 
@@ -73,11 +74,6 @@ double kiln_pair_clearance(const kiln_pair_rules *rules, const kiln_pair_kind *k
 /* The reach of two that are so far apart in the material of their part; both it and their clearance
  * are less by the same part. */
 double kiln_pair_reach(const kiln_pair_rules *rules, double clearance, double apart);
-/* m^2 that a vertex of a body stands for before a face of a wall. Where walls have as many edges
- * and vertices that stick out as the body has, each answers for its part; where they are flat the
- * body's vertices do alone. */
-double kiln_pair_area_at_wall(const kiln_walls *walls, double area, uint32_t face);
-
 /* Zero-initialise. Trees and lists, kept between searches. */
 typedef struct kiln_surface_pairs {
     kiln_context *context;

@@ -6,6 +6,8 @@
 
 /* Sine of the angle by which faces must turn away from each other for their edge to stick out. */
 #define FLAT 1e-6
+/* A vertex counts with this part of its area, though it be on an edge. */
+#define LEAST_FACING 0.1
 /* Sizes of the bodies that a plane reaches. */
 #define PLANE_REACH 4.0
 
@@ -79,14 +81,6 @@ static double rise_at(const kiln_walls *w, const face_side *side, size_t count)
     return kiln_v3_dot(n, to) / (kiln_v3_norm(n) * kiln_v3_norm(to));
 }
 
-/* Sees an edge that is hollow from the front as it is from behind, where it sticks out. */
-static double turn_sheet(kiln_walls *w, const face_side *side, double rise)
-{
-    for (size_t k = 0; k < 2; k++)
-        w->rises.data[side[k].side] = (int8_t)((rise > FLAT) - (rise < -FLAT));
-    return -fabs(rise);
-}
-
 /* The first `count` sides are those of one edge. */
 static kiln_status list_edge(kiln_walls *w, const face_side *side, size_t count, kiln_error *error)
 {
@@ -94,7 +88,7 @@ static kiln_status list_edge(kiln_walls *w, const face_side *side, size_t count,
     for (size_t k = 0; k < count; k++)
         area += kiln_v3_norm(normal_of(w, side[k].side / 3)) / 6.0;
     if (count == 2 && is_of_sheet(w, side->v[0]))
-        rise = turn_sheet(w, side, rise);
+        rise = -fabs(rise); /* an edge that is hollow from the front sticks out behind */
     if (count == 2 && rise <= FLAT) {
         w->beyond.data[side[0].side] = side[1].side;
         w->beyond.data[side[1].side] = side[0].side;
@@ -113,11 +107,10 @@ static kiln_status list_edges(kiln_walls *w, face_side_array *sides, kiln_error 
     KILN_TRY(list_sides(w, sides, error));
     KILN_TRY(kiln_array_reserve(w->context, &w->beyond, w->faces.count + 1, error));
     KILN_TRY(kiln_array_reserve(w->context, &w->sharp, w->faces.count / 3 + 1, error));
-    KILN_TRY(kiln_array_reserve(w->context, &w->rises, w->faces.count + 1, error));
-    w->beyond.count = w->rises.count = w->faces.count;
+    w->beyond.count = w->faces.count;
     w->sharp.count = w->faces.count / 3;
     for (size_t i = 0; i < w->faces.count; i++)
-        w->beyond.data[i] = KILN_NONE, w->rises.data[i] = 0;
+        w->beyond.data[i] = KILN_NONE;
     for (size_t i = 0; i < w->sharp.count; i++)
         w->sharp.data[i] = 0;
     for (size_t i = 0, next; i < sides->count; i = next) {
@@ -227,6 +220,7 @@ static kiln_status build(kiln_walls *w, double depth, double chord, kiln_error *
     for (size_t i = 0; i < w->obstacle_count; i++)
         KILN_TRY(add_obstacle(w, (uint32_t)i, depth, chord, error));
     KILN_TRY(measure(w, error));
+    KILN_TRY(kiln_fans_build(&w->fans, w->context, &w->faces, w->own.count, error));
     face_side_array sides = {0};
     kiln_status status = list_edges(w, &sides, error);
     kiln_array_free(w->context, &sides);
@@ -258,7 +252,7 @@ void kiln_walls_free(kiln_walls *w)
     kiln_array_free(w->context, &w->face_count);
     kiln_array_free(w->context, &w->sharp);
     kiln_array_free(w->context, &w->beyond);
-    kiln_array_free(w->context, &w->rises);
+    kiln_fans_free(&w->fans, w->context);
 }
 
 /* Three points of the plane about the place below the middle of the box. Directions are the
@@ -294,102 +288,45 @@ void kiln_walls_place(const kiln_walls *w, kiln_box about, bool at_begin, kiln_v
     }
 }
 
-/* Weights below this are those of a point on the edge, or at the vertex: what lies exactly above an
- * edge must be seen there from both its faces. */
-#define TIE 1e-9
-
-typedef struct foot {
-    const kiln_walls *walls;
-    const kiln_vec3 *places;
-    kiln_vec3 p;
-} foot;
-
-static kiln_vec3 corner_at(const foot *t, size_t corner)
+/* The part of the vertex's area that looks at a face. A sheet looks to both sides. */
+static double facing(const kiln_wall_sight *s, uint32_t face)
 {
-    return t->places[t->walls->faces.data[corner]];
+    const uint32_t *v = &s->walls->faces.data[3 * (size_t)face];
+    kiln_vec3 p = s->begin[v[0]];
+    kiln_vec3 normal = kiln_v3_normalize(
+        kiln_v3_cross(kiln_v3_sub(s->begin[v[1]], p), kiln_v3_sub(s->begin[v[2]], p)));
+    double along = -kiln_v3_dot(s->facing, normal);
+    return fmax(is_of_sheet(s->walls, v[0]) ? fabs(along) : along, LEAST_FACING);
 }
 
-/* The way from one corner to another leads nearer to p. */
-static bool leads_nearer(const foot *t, size_t from, size_t to)
+/* To multiples of 2^-44, so that sums of a few are exact. */
+static double rounded(double x)
 {
-    kiln_vec3 edge = kiln_v3_sub(corner_at(t, to), corner_at(t, from));
-    return kiln_v3_dot(kiln_v3_sub(t->p, corner_at(t, from)), edge) > TIE * kiln_v3_norm2(edge);
+    return (x + 384.0) - 384.0;
 }
 
-/* Likewise from an edge into the face that the side is of. */
-static bool leads_nearer_inside(const foot *t, size_t side)
+static double share_of(const void *user, uint32_t vertex, uint32_t face)
 {
-    kiln_vec3 from = corner_at(t, side);
-    kiln_vec3 edge = kiln_v3_sub(corner_at(t, corner_after(side)), from);
-    kiln_vec3 in = kiln_v3_sub(corner_at(t, corner_opposite(side)), from);
-    in = kiln_v3_madd(in, -kiln_v3_dot(in, edge) / kiln_v3_norm2(edge), edge);
-    return kiln_v3_dot(kiln_v3_sub(t->p, from), in) > TIE * kiln_v3_norm2(in);
+    (void)vertex;
+    const kiln_wall_sight *s = user;
+    const kiln_walls *w = s->walls;
+    double before = w->face_area.data[w->obstacle.data[w->faces.data[3 * (size_t)face]]];
+    double left = 1.0 - 0.25 * w->sharp.data[face] * fmin(s->area / before, 1.0);
+    return rounded(left * facing(s, face));
 }
 
-/* Above the face of a side, where that is the front. */
-static double height_over(const foot *t, size_t side)
+void kiln_walls_count(const kiln_wall_sight *s, uint32_t face, kiln_counts *out)
 {
-    size_t first = side - side % 3;
-    kiln_vec3 a = corner_at(t, first);
-    return kiln_v3_triple(kiln_v3_sub(corner_at(t, first + 1), a),
-                          kiln_v3_sub(corner_at(t, first + 2), a), kiln_v3_sub(t->p, a));
-}
-
-/* What is beyond a side as p sees it, or KILN_NONE. In a hollow p is before both its faces. */
-static uint32_t beyond(const foot *t, size_t side)
-{
-    int rises = t->walls->rises.data[side];
-    uint32_t other = t->walls->beyond.data[side];
-    bool hollow =
-        rises != 0 && rises * height_over(t, side) > 0.0 && rises * height_over(t, other) > 0.0;
-    return hollow ? KILN_NONE : other;
-}
-
-/* Goes round a corner's vertex from face to face, until it ends or is back. Adds the faces on the
- * way, the first not; false: from one of them an edge leads nearer. */
-static bool go_round(const foot *t, size_t corner, bool forward, int *faces, bool *closed)
-{
-    size_t at = corner;
-    for (;;) {
-        /* Forward over the side that ends at the vertex, back over the one that begins there. */
-        uint32_t next = beyond(t, forward ? corner_opposite(at) : at);
-        if (next == KILN_NONE)
-            return true;
-        at = forward ? next : corner_after(next);
-        *closed = at == corner;
-        if (*closed)
-            return true;
-        if (leads_nearer(t, at, corner_after(at)) || leads_nearer(t, at, corner_opposite(at)))
-            return false;
-        ++*faces;
-    }
-}
-
-static double share_of_vertex(const foot *t, size_t corner)
-{
-    int faces = 1;
-    bool closed = false;
-    if (!go_round(t, corner, true, &faces, &closed) ||
-        (!closed && !go_round(t, corner, false, &faces, &closed)))
-        return 0.0;
-    return 1.0 / faces;
-}
-
-double kiln_walls_share(const kiln_walls *walls, const kiln_vec3 *places, uint32_t face,
-                        const double weight[3], kiln_vec3 p)
-{
-    const foot t = {walls, places, p};
-    size_t first = 3 * (size_t)face;
-    for (size_t k = 0; k < 3; k++)
-        if (weight[k] >= 1.0 - 2.0 * TIE)
-            return share_of_vertex(&t, first + k);
-    for (size_t k = 0; k < 3; k++) {
-        uint32_t other = beyond(&t, first + k);
-        if (weight[(k + 2) % 3] > TIE || other == KILN_NONE)
-            continue;
-        return leads_nearer_inside(&t, other) ? 0.0 : 0.5;
-    }
-    return 1.0;
+    const kiln_sight sight = {
+        .surface = {&s->walls->fans, s->walls->faces.data, s->walls->beyond.data},
+        .x = s->places,
+        .from = s->from,
+        .p = s->p,
+        .began = s->began,
+        .within = s->within,
+        .share = share_of,
+        .user = s};
+    kiln_sight_count(&sight, 0, face, out);
 }
 
 size_t kiln_walls_bytes(const kiln_walls *w)
@@ -398,6 +335,6 @@ size_t kiln_walls_bytes(const kiln_walls *w)
            (w->obstacle.capacity + w->vertices.capacity + w->edges.capacity + w->faces.capacity) *
                sizeof(uint32_t) +
            (w->face_count.capacity + w->beyond.capacity + w->sharp.capacity) * sizeof(uint32_t) +
-           w->rises.capacity * sizeof(int8_t) +
+           kiln_fans_bytes(&w->fans) +
            (w->area.capacity + w->edge_area.capacity + w->face_area.capacity) * sizeof(double);
 }

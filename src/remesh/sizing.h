@@ -49,7 +49,7 @@ kiln_status kiln_sizing_add_function(kiln_sizing *sizing, kiln_sizing_function f
 kiln_status kiln_sizing_add_world(kiln_sizing *sizing, double h, kiln_error *error);
 
 /* A metric of the world for each vertex, 1/m^2; all zero: none. Those around have what these allow
- * by a gradation of their own, as in kiln_sizing_limits. */
+ * by a gradation of their own, as in kiln_sizing_limits, along lengths of the world. */
 kiln_status kiln_sizing_add_world_metrics(kiln_sizing *sizing, const kiln_sym3 *world, double ratio,
                                           kiln_error *error);
 

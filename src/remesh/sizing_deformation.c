@@ -1,6 +1,8 @@
 /* Sizes from length in world space. */
 #include "remesh/sizing_impl.h"
 
+#include <string.h>
+
 typedef struct deformation_job {
     const kiln_sizing *sizing;
     double scale;                       /* of F'F, where there is no ... */
@@ -126,8 +128,7 @@ kiln_sym3 kiln_sizing_pull_back(const kiln_sizing *s, uint32_t v, kiln_sym3 worl
 
 typedef struct given_job {
     kiln_sizing *sizing;
-    const kiln_sym3 *world; /* [vertex] */
-    kiln_sym3 *own;         /* [vertex] */
+    kiln_sym3 *own; /* [vertex] of the world */
 } given_job;
 
 static void pull_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -135,39 +136,44 @@ static void pull_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
     const given_job *job = user;
     (void)chunk, (void)worker;
     for (uint32_t v = (uint32_t)begin; v < end; v++)
-        job->own[v] = job->world[v].xx > 0.0 ? kiln_sizing_pull_back(job->sizing, v, job->world[v])
-                                             : (kiln_sym3){0};
+        if (job->own[v].xx > 0.0) {
+            kiln_sym3 metric = kiln_sizing_pull_back(job->sizing, v, job->own[v]);
+            kiln_sizing_combine(job->sizing, v, &metric);
+        }
 }
 
-static void combine_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+/* Their own gradation is that of a field which has nothing else, in the world, and each is seen
+ * from the material where it is then. Pulled back first, those where matter is drawn out would be
+ * flat as it is, and growth, which keeps shapes, would hand that on to matter that is not. */
+static kiln_status gradate_in_world(given_job *job, double ratio, kiln_error *error)
 {
-    const given_job *job = user;
-    (void)chunk, (void)worker;
-    for (uint32_t v = (uint32_t)begin; v < end; v++)
-        if (job->own[v].xx > 0.0)
-            kiln_sizing_combine(job->sizing, v, &job->own[v]);
+    kiln_sizing *s = job->sizing;
+    kiln_sym3 *others = s->metric;
+    kiln_vec3 *points = s->point;
+    s->metric = job->own;
+    s->point = s->mesh->x;
+    kiln_status status = kiln_sizing_gradate(s, log(ratio), error);
+    s->metric = others;
+    s->point = points;
+    return status;
 }
 
-/* Their own gradation is that of a field which has nothing else. */
 kiln_status kiln_sizing_add_world_metrics(kiln_sizing *sizing, const kiln_sym3 *world, double ratio,
                                           kiln_error *error)
 {
     KILN_TRY(kiln_sizing_need_stars(sizing, error));
     kiln_arena_mark mark = kiln_arena_set_mark(&sizing->arena);
     size_t rows = sizing->vertex_rows;
-    given_job job = {sizing, world, kiln_sizing_room(sizing, kiln_sym3, rows)};
-    kiln_sym3 *others = sizing->metric;
+    given_job job = {sizing, kiln_sizing_room(sizing, kiln_sym3, rows)};
     kiln_status status = KILN_OK;
     if (job.own) {
-        kiln_parallel_for(sizing->context, rows, KILN_SIZING_GRAIN, pull_chunk, &job);
-        sizing->metric = job.own;
-        status = kiln_sizing_gradate(sizing, log(ratio), error);
-        sizing->metric = others;
+        memcpy(job.own, world, rows * sizeof *world);
+        status = gradate_in_world(&job, ratio, error);
     } else {
         status = kiln_fail_memory(error, rows * sizeof *job.own);
     }
     if (status == KILN_OK)
-        kiln_parallel_for(sizing->context, rows, KILN_SIZING_GRAIN, combine_chunk, &job);
+        kiln_parallel_for(sizing->context, rows, KILN_SIZING_GRAIN, pull_chunk, &job);
     sizing->sources++;
     kiln_arena_release(&sizing->arena, mark);
     return status;

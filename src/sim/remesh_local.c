@@ -375,6 +375,16 @@ static kiln_status forget_tries(kiln_local *l, kiln_error *error)
                              error);
 }
 
+/* Matter that is drawn out under a tip by a factor of 20 can have no good shape in both spaces:
+ * repairs in vain were most of the time, and splits that the sizes asked for were refused. There
+ * shapes are those of the metric, which is that of the world. Matter that flows keeps what it is
+ * drawn out to, and both its shapes. */
+static bool counts_both_shapes(const kiln_local *l)
+{
+    return kiln_local_follows_alone(l) && l->world->space == KILN_SPACE_MATERIAL &&
+           (!l->is_pressed || l->world->flows);
+}
+
 static kiln_status is_needed(kiln_local *l, kiln_remesh_options *options, bool *needed,
                              kiln_error *error)
 {
@@ -389,6 +399,7 @@ static kiln_status is_needed(kiln_local *l, kiln_remesh_options *options, bool *
     KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, KILN_FIELD_SIZE_WAIT, KILN_SAVE_COPY, error));
     KILN_TRY(kiln_local_make_sizing(l, error));
     options->sizing = l->sizing;
+    options->both_shapes = counts_both_shapes(l);
     const kiln_size_options size = kiln_local_size_options(l); /* as what presses allows */
     return kiln_remesh_needed(mesh, options, &size, &improve, needed, &l->work.worst, error);
 }
@@ -403,7 +414,7 @@ static kiln_remesh_options pass_options(const kiln_local *l)
     options.volume_elsewhere =
         l->world->space == KILN_SPACE_MATERIAL && l->settings->method != KILN_REMESH_ENERGY;
     options.bend_elsewhere = l->led;
-    options.both_shapes = kiln_local_follows_alone(l) && l->world->space == KILN_SPACE_MATERIAL;
+    options.both_shapes = counts_both_shapes(l);
     options.edge_limit[0] = 0.0;
     options.edge_limit[1] = INFINITY;
     return options;

@@ -35,8 +35,9 @@
  *    terms can say by how much their Hessian is another than in the matrix (term.note), steps with
  *    the old factor solve for that too (amend.h) and go on after steps that were cut short: of 20
  *    balls in a bowl most iterations meet one more surface, and none of them needs a new matrix.
- *    Secants are about the rest: what is noted is taken off them. Once this has taken as many
- *    solves as a factor is worth, a new one is made.
+ *    Secants are about the rest: what is noted is taken off them. Where they show that the factor
+ *    is much too stiff they are gone by, as far as ten of its own steps. Once this has taken as
+ *    many solves as a factor is worth, a new one is made.
  *
  * N9 What is held leads what is free, and steps on its way need not lower the objective. Where
  *    terms cut them short (surfaces that are pressed together, tets that go flat) it rests where it

@@ -233,6 +233,17 @@ static bool is_last(double size, double ratio, double limit)
     return size <= limit && (ratio <= LAST_SHRINKS || size * ratio <= LEFT * limit * (1.0 - ratio));
 }
 
+/* What secants say is farther than the step of a new factor can be much too stiff a factor: matter
+ * that is about to snap, since contact has no part in it that is negative. Linear steps of new
+ * ones would take hundreds; as far as FARTHER is on the way. */
+static double bring_nearer(kiln_problem *p, double size, double most)
+{
+    double *dx = p->newton->dx, part = most / size;
+    for (size_t i = 0; i < p->count; i++)
+        dx[i] *= part;
+    return most;
+}
+
 /* N8. Momentum is balanced after whole steps (balanced, newton.h), and steps from there are learned
  * from. */
 static kiln_status follow(kiln_problem *p, double last, double step, double limit, bool *converged,
@@ -253,13 +264,16 @@ static kiln_status follow(kiln_problem *p, double last, double step, double limi
         learn = whole;
         double ratio = whole ? size / last : 1.0;
         slow = whole && ratio > SHRINKS ? slow + 1 : 0;
-        if (!(size <= FARTHER * direction) || slow == MOST_SLOW)
+        bool far = !(size <= FARTHER * direction);
+        if (slow == MOST_SLOW || (far && (newton->secants.count == 0 || !isfinite(size))))
             return KILN_OK;
+        if (far)
+            size = bring_nearer(p, size, FARTHER * direction);
         step = kiln_problem_search(p, limit, MOST_FOLLOWING_HALVINGS);
         if (step == 0.0)
             return KILN_OK;
         kiln_problem_move_to(p, newton->trial, step == 1.0);
-        *converged = exact && step == 1.0 && is_last(size, ratio, limit);
+        *converged = exact && !far && step == 1.0 && is_last(size, ratio, limit);
         if (*converged)
             return KILN_OK;
         last = size;

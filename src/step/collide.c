@@ -27,6 +27,8 @@ void kiln_collide_free(kiln_collide *c)
     kiln_contact_surface_free(&c->surface);
     kiln_collide_once_free(c);
     kiln_array_free(c->context, &c->counted);
+    kiln_array_free(c->context, &c->parts);
+    kiln_array_free(c->context, &c->part_of);
     kiln_array_free(c->context, &c->acting);
     kiln_array_free(c->context, &c->scale);
     kiln_array_free(c->context, &c->rub);
@@ -71,9 +73,10 @@ size_t kiln_collide_bytes(const kiln_collide *c)
            kiln_kept_values_bytes(&c->kept) + kiln_kept_values_bytes(&c->totals) +
            c->distance.capacity * sizeof(kiln_pair_distance) +
            c->begun.capacity * sizeof(kiln_surface_pair) +
-           (c->cliques.capacity + c->wanted.capacity + c->acting.capacity + c->rubbed.capacity) *
+           (c->cliques.capacity + c->wanted.capacity + c->acting.capacity + c->rubbed.capacity +
+            c->part_of.capacity) *
                sizeof(uint32_t) +
-           c->coupled.capacity + c->rubbing.capacity * sizeof(kiln_rubbing) +
+           c->coupled.capacity + c->parts.capacity + c->rubbing.capacity * sizeof(kiln_rubbing) +
            c->friction_contacts.capacity * sizeof(kiln_friction_contact) +
            c->stiff.capacity * sizeof(kiln_stiff_pair) + c->noted.capacity * sizeof(kiln_vec3);
 }
@@ -148,7 +151,7 @@ static kiln_status start_anew(kiln_collide *c, kiln_error *error)
 {
     size_t slots = c->mesh->table[KILN_ON_VERTEX].used;
     c->found.pairs.count = c->acting.count = c->friction_contacts.count = c->begun.count = 0;
-    c->once.part_of.count = 0;
+    c->part_of.count = 0;
     c->found.grown = false;
     kiln_collide_forget(c);
     if (!kiln_collide_is_used(c))

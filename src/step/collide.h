@@ -90,8 +90,7 @@ typedef struct kiln_lag {
     seen;
 } kiln_lag;
 
-/* What is known where places count once (collide_once.c). Parts of pairs, which are before hollows
- * (contact/sight.h), follow the pairs wherever something is kept by pair. */
+/* What is known where places count once (collide_once.c). */
 typedef struct kiln_collide_once {
     kiln_fans fans;      /* faces at each vertex slot */
     kiln_f64_array cell; /* [body] m, edge of a square of two of its faces in u, mean; then room */
@@ -104,9 +103,6 @@ typedef struct kiln_collide_once {
     bool is_weighed;         /* else the next measure is where weights are taken */
     int again;               /* how often they were taken again in this solve */
     kiln_f64_array crossing; /* [pair] of edges: by how much they count */
-    KILN_ARRAY_OF(uint8_t)
-    parts;                  /* [pair] how many it has */
-    kiln_u32_array part_of; /* [part] the pair, ascending */
 } kiln_collide_once;
 
 /* Of a part in a step: the mean over the vertices of its surface. */
@@ -144,9 +140,12 @@ typedef struct kiln_collide {
     begun; /* those that acted at the begin of the step, where forces are over it: in order. They
               push until its end, and are the last of the pairs */
     KILN_ARRAY_OF(kiln_pair_distance)
-    distance;                /* [pair] of the last evaluation, */
-    kiln_f64_array counted;  /* m^2 by which they count there; 0 where they do not act. Once: N,
-                                less than 0 where something was counted twice */
+    distance;               /* [pair] of the last evaluation, */
+    kiln_f64_array counted; /* m^2 by which they count there; 0 where they do not act. Once: N,
+                               less than 0 where something was counted twice */
+    KILN_ARRAY_OF(uint8_t)
+    parts;                   /* [acting pair] how many it has (collide_count.c) */
+    kiln_u32_array part_of;  /* [part] the pair, ascending */
     kiln_u32_array acting;   /* those that do, ascending; of them [pair] */
     kiln_f64_array scale;    /* N, stiffness times modulus times area, with the angle between edges
                                 where the solve began; */

@@ -12,17 +12,6 @@ typedef struct evaluation {
     size_t begun; /* the first of those that acted at the begin */
 } evaluation;
 
-/* Vertices before walls count once. */
-static double share_of(const evaluation *e, const kiln_surface_pair *pair,
-                       const kiln_pair_distance *at)
-{
-    const kiln_collide *c = e->collide;
-    if (!kiln_collide_is_flat(c, pair))
-        return 1.0;
-    const double weight[3] = {-at->weight[1], -at->weight[2], -at->weight[3]};
-    return kiln_walls_share(&c->walls, e->x + c->first_wall, pair->face, weight, e->x[pair->v[0]]);
-}
-
 double kiln_collide_parting(const kiln_surface_pair *pair, const kiln_pair_distance *at,
                             const double *v)
 {
@@ -64,7 +53,7 @@ static void measure_pair(const evaluation *e, size_t i, bool far)
     else
         *out = kiln_surface_pair_distance(pair, e->x);
     bool acts = begun || out->d < pair->reach;
-    c->counted.data[i] = acts ? pair->area * share_of(e, pair, out) : 0.0;
+    c->counted.data[i] = acts ? pair->area : 0.0;
     if (!kiln_collide_acts(c, i))
         return;
     c->scale.data[i] = kiln_collide_scale_of(c, i);
@@ -122,8 +111,7 @@ void kiln_collide_measure(kiln_collide *c, const double *x)
         .collide = c, .x = kiln_collide_points(x), .begun = c->found.pairs.count - c->begun.count};
     kiln_parallel_for(c->context, c->found.pairs.count, KILN_COLLIDE_GRAIN, distance_chunk, &e);
     list_acting(c);
-    if (c->options.once)
-        kiln_collide_count_once(c, x);
+    kiln_collide_count_all(c, x);
     c->measures++;
     c->seconds += kiln_wall_seconds() - began;
 }

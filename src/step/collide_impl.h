@@ -1,7 +1,8 @@
 /* The inside of kiln_collide, shared by collide.c (what exists), collide_pairs.c (what may meet),
  * collide_distance.c (how near it is), collide_repulsion.c, collide_friction.c (the terms),
- * collide_harden.c (how strongly, where that is not said), collide_once.c (what counts, if not
- * all), collide_detect.c (how far a way may go) and collide_output.c (what came of it). */
+ * collide_harden.c (how strongly, where that is not said), collide_count.c (how much of it counts),
+ * collide_once.c (likewise between bodies, if not all does), collide_detect.c (how far a way may
+ * go) and collide_output.c (what came of it). */
 #ifndef KILN_STEP_COLLIDE_IMPL_H
 #define KILN_STEP_COLLIDE_IMPL_H
 
@@ -92,9 +93,6 @@ kiln_pair_rules kiln_collide_rules(const kiln_collide *collide);
 /* Of corners in the order of a pair: 1 for edges that cross at an angle, less where they are
  * parallel. */
 double kiln_collide_skewness(uint32_t split, const kiln_vec3 p[4]);
-/* The part of a vertex's faces that looks at the face pqr of a wall presses it: the sides of a
- * block do not. `area` is theirs as a vector, over what it is in the material. */
-double kiln_collide_facing(kiln_vec3 area, kiln_vec3 p, kiln_vec3 q, kiln_vec3 r);
 /* Pa, of the softer of two sides; liquid says nothing (INFINITY), and two of it are as the options
  * say. */
 KILN_INLINE double kiln_collide_softer(const kiln_collide *collide, double one, double other)
@@ -111,8 +109,18 @@ kiln_pair_rules kiln_collide_rules(const kiln_collide *collide);
 /* Of what the solve knows of `count` pairs and parts. */
 kiln_status kiln_collide_make_room(kiln_collide *collide, size_t count, kiln_error *error);
 
-/* collide_once.c: what those that act count, once distances at x are known; */
-void kiln_collide_count_once(kiln_collide *collide, const double *x);
+/* What those that act count, once distances at x are known. */
+void kiln_collide_count_all(kiln_collide *collide, const double *x);
+
+/* collide_once.c: whether a pair is a vertex and a face of bodies; */
+bool kiln_collide_is_seen(const kiln_collide *collide, const kiln_surface_pair *pair);
+/* how far vertices are within reach of something, where weights are to be taken; */
+void kiln_collide_find_felt(kiln_collide *collide);
+/* N at stiffness 1, what such a pair counts at x [row]; from: of kiln_sight; */
+void kiln_collide_count_seen(const kiln_collide *collide, const kiln_pair_rules *rules,
+                             const kiln_vec3 *x, const kiln_vec3 *from, size_t i, kiln_counts *out);
+/* then what edges do; */
+void kiln_collide_cross(kiln_collide *collide, const double *x);
 /* before a matrix at x, where distances have been measured, weights of edges taken again, if some
  * that are pressed would count much more; */
 void kiln_collide_weigh_again(kiln_collide *collide, const double *x);

@@ -48,7 +48,7 @@ static bool is_crossing(const kiln_collide *c, const kiln_surface_pair *pair)
     return pair->split == 2 && !kiln_collide_is_wall(c, pair->v[3]);
 }
 
-static bool is_seen(const kiln_collide *c, const kiln_surface_pair *pair)
+bool kiln_collide_is_seen(const kiln_collide *c, const kiln_surface_pair *pair)
 {
     return pair->split == 1 && !kiln_collide_is_wall(c, pair->v[0]) &&
            !kiln_collide_is_wall(c, pair->v[1]);
@@ -142,9 +142,8 @@ static bool is_pair(const kiln_collide *c, uint32_t vertex, const uint32_t v[3])
 }
 
 typedef struct looker {
-    kiln_collide *collide;
-    kiln_pair_rules rules;
-    const kiln_vec3 *x;
+    const kiln_collide *collide;
+    const kiln_pair_rules *rules;
 } looker;
 
 /* To 40 bits, so that sums of a few are exact. */
@@ -162,33 +161,29 @@ static double share_of(const void *user, uint32_t vertex, uint32_t face)
     const kiln_collide *c = l->collide;
     const uint32_t *v = &c->surface.faces.data[3 * (size_t)face];
     if (!is_pair(c, vertex, v) ||
-        !kiln_surface_pair_is_whole(&c->surface, &l->rules, c->mesh->u, vertex, v))
+        !kiln_surface_pair_is_whole(&c->surface, l->rules, c->mesh->u, vertex, v))
         return 0.0;
     return rounded(weight_of(c, vertex, face));
 }
 
-static void count_pair(const looker *l, size_t i, kiln_counts *out)
+void kiln_collide_count_seen(const kiln_collide *c, const kiln_pair_rules *rules,
+                             const kiln_vec3 *x, const kiln_vec3 *from, size_t i, kiln_counts *out)
 {
-    const kiln_collide *c = l->collide;
+    const looker l = {c, rules};
     const kiln_surface_pair *pair = kiln_collide_pair(c, i);
-    if (share_of(l, pair->v[0], pair->face) == 0.0) {
+    if (share_of(&l, pair->v[0], pair->face) == 0.0) {
         *out = (kiln_counts){.own = weight_of(c, pair->v[0], pair->face)};
         return;
     }
-    const kiln_vec3 *from = c->from ? kiln_collide_points(c->from) : NULL;
-    const kiln_sight view = {.surface = {&c->once.fans, c->surface.faces.data, 0},
-                             .x = l->x,
-                             .from = c->rub.data[i] > 0.0 ? NULL : from,
+    const kiln_sight view = {.surface = {&c->once.fans, c->surface.faces.data, NULL},
+                             .x = x,
+                             .from = from,
+                             .p = x[pair->v[0]],
+                             .began = from ? from[pair->v[0]] : kiln_v3(0, 0, 0),
                              .within = pair->reach + pair->clearance,
                              .share = share_of,
-                             .user = l};
+                             .user = &l};
     kiln_sight_count(&view, pair->v[0], pair->face, out);
-}
-
-static void set_count(kiln_collide *c, size_t i, double count)
-{
-    c->counted.data[i] = count;
-    c->scale.data[i] = c->hardness * c->options.stiffness * count;
 }
 
 /* As b where little presses. Of two small distances the nearer has as many times more as it is
@@ -225,24 +220,6 @@ static double crossing_of(const kiln_collide *c, const kiln_surface_pair *pair)
     return fmax(left * left, least_edges[c->once.again]);
 }
 
-/* Of vertices before faces. */
-static void count_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
-{
-    (void)chunk;
-    (void)worker;
-    const looker *l = user;
-    kiln_collide *c = l->collide;
-    for (size_t a = begin; a < end; a++) {
-        size_t i = c->acting.data[a];
-        kiln_counts counts = {0};
-        if (is_seen(c, kiln_collide_pair(c, i))) {
-            count_pair(l, i, &counts);
-            set_count(c, i, counts.own);
-        }
-        c->once.parts.data[i] = (uint8_t)counts.parts;
-    }
-}
-
 static void cross_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)chunk;
@@ -257,68 +234,19 @@ static void cross_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
     }
 }
 
-/* Behind the pairs, in their order. Few pairs have any. */
-static void add_parts(const looker *l, kiln_collide *c, size_t i)
-{
-    kiln_counts counts;
-    count_pair(l, i, &counts);
-    for (int k = 0; k < counts.parts; k++) {
-        size_t at = c->found.pairs.count + c->once.part_of.count;
-        const double *w = counts.part[k].weight, d = counts.part[k].distance;
-        const kiln_surface_pair pair = *kiln_collide_pair(c, i);
-        c->once.part_of.data[c->once.part_of.count++] = (uint32_t)i;
-        c->found.pairs.data[at] = pair;
-        c->distance.data[at] = (kiln_pair_distance){
-            .d = d - pair.clearance,
-            .normal = d > 0.0 ? kiln_v3_scale(counts.part[k].offset, 1.0 / d) : kiln_v3(0, 0, 0),
-            .weight = {1.0, -w[0], -w[1], -w[2]}};
-        c->before.data[at] = counts.part[k].before - pair.clearance;
-        c->calm.data[at] = 0.0;
-        c->rub.data[at] = c->rub.data[i];
-        set_count(c, at, counts.part[k].count);
-    }
-}
-
-static kiln_status list_parts(const looker *l, kiln_collide *c, kiln_error *error)
-{
-    size_t count = 0, whole = c->acting.count;
-    for (size_t a = 0; a < whole; a++)
-        count += c->once.parts.data[c->acting.data[a]];
-    if (count == 0)
-        return KILN_OK;
-    KILN_TRY(kiln_array_reserve(c->context, &c->once.part_of, count, error));
-    KILN_TRY(kiln_collide_make_room(c, c->found.pairs.count + count, error));
-    for (size_t a = 0; a < whole; a++)
-        if (c->once.parts.data[c->acting.data[a]])
-            add_parts(l, c, c->acting.data[a]);
-    for (size_t k = 0; k < count; k++)
-        c->acting.data[c->acting.count++] = (uint32_t)(c->found.pairs.count + k);
-    return KILN_OK;
-}
-
-/* Of what acts, what counts. */
-static void sift(kiln_collide *c)
-{
-    size_t count = 0;
-    for (size_t a = 0; a < c->acting.count; a++) {
-        uint32_t i = c->acting.data[a];
-        if (kiln_collide_acts(c, i))
-            c->acting.data[count++] = i;
-    }
-    c->acting.count = count;
-}
-
 /* How far vertices are within reach of something. Until it is known nothing is at a rim. */
-static void find_felt(kiln_collide *c)
+void kiln_collide_find_felt(kiln_collide *c)
 {
     double *felt = lag_of(c)->felt.data;
+    if (c->once.is_weighed)
+        return;
     for (size_t i = 0; i < c->surface.vertices.count; i++)
         felt[c->surface.vertices.data[i]] = 0.0;
     for (size_t a = 0; a < c->acting.count; a++) {
         size_t i = c->acting.data[a];
         const kiln_surface_pair *pair = kiln_collide_pair(c, i);
         double s = c->distance.data[i].d / pair->reach;
-        if (is_seen(c, pair))
+        if (kiln_collide_is_seen(c, pair))
             felt[pair->v[0]] = fmax(felt[pair->v[0]], 1.0 - s);
     }
 }
@@ -349,7 +277,7 @@ static kiln_status see_all(kiln_collide *c, const double *x, kiln_error *error)
         size_t i = c->acting.data[a];
         const kiln_surface_pair *pair = kiln_collide_pair(c, i);
         uint32_t v = pair->v[0], entry;
-        if (!is_seen(c, pair) || pair->reach < c->options.thickness)
+        if (!kiln_collide_is_seen(c, pair) || pair->reach < c->options.thickness)
             continue;
         double all =
             c->surface.area.data[v] * modulus_of(c, v, pair->v + 1) * facing(c, v, pair->v + 1);
@@ -360,21 +288,13 @@ static kiln_status see_all(kiln_collide *c, const double *x, kiln_error *error)
     return KILN_OK;
 }
 
-void kiln_collide_count_once(kiln_collide *c, const double *x)
+void kiln_collide_cross(kiln_collide *c, const double *x)
 {
-    looker l = {c, kiln_collide_rules(c), kiln_collide_points(x)};
-    c->once.part_of.count = 0;
-    if (!c->once.is_weighed)
-        find_felt(c);
-    kiln_parallel_for(c->context, c->acting.count, KILN_COLLIDE_GRAIN, count_chunk, &l);
-    if (c->failure == KILN_OK)
-        c->failure = list_parts(&l, c, &c->trouble);
     if (!c->once.is_weighed && c->failure == KILN_OK)
         c->failure = see_all(c, x, &c->trouble);
     c->once.is_weighed = true;
-    kiln_parallel_for(c->context, c->acting.count - c->once.part_of.count, KILN_COLLIDE_GRAIN,
+    kiln_parallel_for(c->context, c->acting.count - c->part_of.count, KILN_COLLIDE_GRAIN,
                       cross_chunk, c);
-    sift(c);
 }
 
 /* Whether some that are pressed count much more by what is seen now. */
@@ -455,9 +375,7 @@ void kiln_collide_find_rims(kiln_collide *c)
 
 kiln_status kiln_collide_once_room(kiln_collide *c, size_t count, kiln_error *error)
 {
-    KILN_TRY(kiln_array_reserve(c->context, &c->found.pairs, count, error));
-    KILN_TRY(kiln_array_reserve(c->context, &c->once.crossing, count, error));
-    return kiln_array_reserve(c->context, &c->once.parts, count, error);
+    return kiln_array_reserve(c->context, &c->once.crossing, count, error);
 }
 
 static size_t body_count(const kiln_contact_surface *s)
@@ -517,8 +435,6 @@ void kiln_collide_once_free(kiln_collide *c)
     kiln_array_free(c->context, &o->edge_rim);
     kiln_array_free(c->context, &o->normal);
     kiln_array_free(c->context, &o->crossing);
-    kiln_array_free(c->context, &o->parts);
-    kiln_array_free(c->context, &o->part_of);
     for (int k = 0; k < 2; k++) {
         kiln_array_free(c->context, &o->lag[k].x);
         kiln_array_free(c->context, &o->lag[k].felt);
@@ -535,9 +451,8 @@ size_t kiln_collide_once_bytes(const kiln_collide *c)
         lags += (o->lag[k].x.capacity + o->lag[k].felt.capacity) * sizeof(double) +
                 o->lag[k].head.capacity * sizeof(uint32_t) +
                 o->lag[k].seen.capacity * sizeof(kiln_seen_body);
-    return kiln_fans_bytes(&o->fans) + o->parts.capacity + lags +
+    return kiln_fans_bytes(&o->fans) + lags +
            (o->cell.capacity + o->rim.capacity + o->edge_rim.capacity + 3 * o->normal.capacity +
             o->crossing.capacity) *
-               sizeof(double) +
-           o->part_of.capacity * sizeof(uint32_t);
+               sizeof(double);
 }

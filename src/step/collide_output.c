@@ -127,7 +127,7 @@ void kiln_collide_columns(kiln_collide *c, const double *x, const kiln_contact_c
     for (size_t i = 0; i < c->found.pairs.count; i++)
         if (is_near(c, i))
             add_pair(c, i, x, out);
-    for (size_t k = 0; k < c->once.part_of.count; k++)
+    for (size_t k = 0; k < c->part_of.count; k++)
         add_part(c, c->found.pairs.count + k, out);
     for (size_t v = 0; v < c->first_wall; v++)
         if (out->load[v] > 0.0)

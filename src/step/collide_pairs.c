@@ -20,8 +20,6 @@ enum { MOVER_GRAIN = 1024 };
  * taken again, after so many matrices, and so often. */
 #define TURNED 0.5
 enum { PATIENCE = 6, TURNS = 4 };
-/* A vertex of a body counts before a wall with this part of its area, though it be on an edge. */
-#define LEAST_FACING 0.1
 
 typedef struct movers_job {
     const kiln_collide *collide;
@@ -90,6 +88,8 @@ kiln_status kiln_collide_make_room(kiln_collide *c, size_t count, kiln_error *er
 {
     if (c->options.once)
         KILN_TRY(kiln_collide_once_room(c, count, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->found.pairs, count, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->parts, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->distance, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->counted, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->before, count, error));
@@ -239,21 +239,6 @@ double kiln_collide_skewness(uint32_t split, const kiln_vec3 p[4])
     double sine2 = kiln_v3_norm2(kiln_v3_cross(a, b)), y;
     y = fmin(sine2 / (PARALLEL * kiln_v3_norm2(a) * kiln_v3_norm2(b)), 1.0);
     return fmax(y * (2.0 - y), LEAST_PARALLEL);
-}
-
-double kiln_collide_facing(kiln_vec3 area, kiln_vec3 p, kiln_vec3 q, kiln_vec3 r)
-{
-    kiln_vec3 normal = kiln_v3_normalize(kiln_v3_cross(kiln_v3_sub(q, p), kiln_v3_sub(r, p)));
-    return fmax(-kiln_v3_dot(area, normal), LEAST_FACING);
-}
-
-static double facing(const kiln_collide *c, const kiln_surface_pair *pair)
-{
-    if (pair->split != 1 || !kiln_collide_is_wall(c, pair->v[1]))
-        return 1.0;
-    const kiln_vec3 *x = kiln_collide_points(c->begin.data);
-    return kiln_collide_facing(c->facing.data[pair->v[0]], x[pair->v[1]], x[pair->v[2]],
-                               x[pair->v[3]]);
 }
 
 static double skewness_at(const kiln_surface_pair *pair, const kiln_vec3 *x)
@@ -407,8 +392,7 @@ double kiln_collide_scale_of(const kiln_collide *c, size_t i)
     double modulus =
         kiln_collide_softer(c, side_modulus(c, pair->v, pair->split),
                             side_modulus(c, pair->v + pair->split, 4 - pair->split));
-    return c->hardness * c->options.stiffness * modulus * c->counted.data[i] * skewness(c, pair) *
-           facing(c, pair);
+    return c->hardness * c->options.stiffness * modulus * c->counted.data[i] * skewness(c, pair);
 }
 
 static double energy_of(const kiln_collide *c)
@@ -417,26 +401,8 @@ static double energy_of(const kiln_collide *c)
     for (size_t a = 0; a < c->acting.count; a++) {
         size_t i = c->acting.data[a];
         double reach = kiln_collide_pair(c, i)->reach;
-        double scale = c->options.once ? c->scale.data[i] : kiln_collide_scale_of(c, i);
-        sum += scale * reach * kiln_repulsion_at(c->distance.data[i].d / reach).value;
+        sum += c->scale.data[i] * reach * kiln_repulsion_at(c->distance.data[i].d / reach).value;
     }
-    return sum;
-}
-
-/* Where what counts depends on the begin. */
-static double energy_once(kiln_collide *c, const double *x)
-{
-    bool weighed = c->once.is_weighed;
-    c->once.now = !c->once.now;
-    begin_at(c, x);
-    c->once.is_weighed = false;
-    c->state++;
-    kiln_collide_measure(c, x);
-    double sum = energy_of(c);
-    begin_at(c, c->at.data);
-    c->once.now = !c->once.now;
-    c->once.is_weighed = weighed;
-    c->state++;
     return sum;
 }
 
@@ -444,13 +410,22 @@ static double energy_once(kiln_collide *c, const double *x)
  * and stays. */
 double kiln_collide_energy(kiln_collide *c, const double *x)
 {
+    const double *from = c->from; /* energies are those of distances, wherever they began */
+    bool weighed = c->once.is_weighed;
     kiln_collide_measure(c, x);
     memcpy(c->at.data, c->begin.data, 3 * c->given->rows * sizeof(double));
-    if (c->options.once)
-        return energy_once(c, x);
+    c->once.now = !c->once.now;
+    c->once.is_weighed = false;
+    c->from = NULL;
     begin_at(c, x);
+    c->state++;
+    kiln_collide_measure(c, x);
     double sum = energy_of(c);
     begin_at(c, c->at.data);
+    c->from = from;
+    c->once.is_weighed = weighed;
+    c->once.now = !c->once.now;
+    c->state++;
     return sum;
 }
 

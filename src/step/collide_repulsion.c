@@ -65,10 +65,8 @@ static size_t first_part(const kiln_u32_array *part_of, size_t i)
 double kiln_collide_pressure(const kiln_collide *c, size_t i)
 {
     double load = kiln_collide_load(c, i);
-    if (!c->options.once)
-        return load;
-    for (size_t k = first_part(&c->once.part_of, i);
-         k < c->once.part_of.count && c->once.part_of.data[k] == i; k++)
+    for (size_t k = first_part(&c->part_of, i); k < c->part_of.count && c->part_of.data[k] == i;
+         k++)
         load += kiln_collide_load(c, c->found.pairs.count + k);
     return fmax(load, 0.0);
 }
@@ -104,17 +102,17 @@ static const double *measure_energies(kiln_collide *c, const double *x)
         c, kiln_kept_values_begin(&c->kept, c->context, 3 * c->given->rows, pairs, c->state, x)};
     if (pairs)
         memset(job.energy, 0, pairs * sizeof *job.energy);
-    kiln_parallel_for(c->context, c->acting.count - c->once.part_of.count, KILN_COLLIDE_GRAIN,
+    kiln_parallel_for(c->context, c->acting.count - c->part_of.count, KILN_COLLIDE_GRAIN,
                       energy_chunk, &job);
-    for (size_t k = 0; k < c->once.part_of.count; k++)
-        job.energy[c->once.part_of.data[k]] += energy_of(c, pairs + k);
+    for (size_t k = 0; k < c->part_of.count; k++)
+        job.energy[c->part_of.data[k]] += energy_of(c, pairs + k);
     return job.energy;
 }
 
 static double sum_of(kiln_collide *c, const double *energy, const double *x)
 {
     double sum = 0.0;
-    if (c->once.part_of.count) /* whose pairs need not act */
+    if (c->part_of.count) /* whose pairs need not act */
         for (size_t i = 0; i < c->found.pairs.count; i++)
             sum += energy[i];
     else

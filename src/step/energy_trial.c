@@ -161,7 +161,7 @@ static double repelled(kiln_energy_pass *w)
     }
     w->status = kiln_vicinity_gather(&w->vicinity, o->surface, o, w->changing.data,
                                      w->changing.count, NULL, 0.0, w->error);
-    return w->status == KILN_OK ? kiln_vicinity_sum(&w->vicinity, o->surface) : INFINITY;
+    return w->status == KILN_OK ? kiln_vicinity_sum(&w->vicinity, o->surface, o) : INFINITY;
 }
 
 /* After the change: those that are left, and the one that is made. */

@@ -357,18 +357,6 @@ static double side_modulus(const kiln_vicinity *n, const uint32_t *row, uint32_t
     return sum / count;
 }
 
-/* How a vertex looks at a face of a wall. */
-static double facing_of(const gathering *g, const kiln_surface_pair *pair)
-{
-    const kiln_vicinity *n = g->near;
-    if (pair->split != 1 || !is_wall(g, pair->v[1]))
-        return 1.0;
-    kiln_vec3 area =
-        kiln_v3_scale(n->facing.data[pair->v[0]], 1.0 / (6.0 * n->area.data[pair->v[0]]));
-    return kiln_collide_facing(area, n->x.data[pair->v[1]], n->x.data[pair->v[2]],
-                               n->x.data[pair->v[3]]);
-}
-
 static double scale_of(const gathering *g, const kiln_surface_pair *pair)
 {
     const kiln_vicinity *n = g->near;
@@ -379,7 +367,7 @@ static double scale_of(const gathering *g, const kiln_surface_pair *pair)
     double modulus = fmin(side_modulus(n, pair->v, pair->split),
                           side_modulus(n, pair->v + pair->split, 4 - pair->split));
     return g->surface->weight * c->hardness * c->options.stiffness * modulus * pair->area *
-           kiln_collide_skewness(pair->split, p) * facing_of(g, pair);
+           kiln_collide_skewness(pair->split, p);
 }
 
 /* Its distance where the step began. */
@@ -412,7 +400,7 @@ static void add_pair(gathering *g, const kiln_vicinity_item *a, const kiln_vicin
     if (edges)
         pair.area = 0.25 * (a->area + b->area);
     else if (b->wall)
-        pair.area = kiln_pair_area_at_wall(&g->surface->collide->walls, a->area, b->number);
+        pair.area = a->area;
     else
         pair.area = 0.25 * (a->wall ? fmin(a->area, g->surface->typical) : a->area);
     double before = g->surface->over ? begin_distance(g, &pair) : 0.0;
@@ -527,8 +515,7 @@ static void list_rubs(gathering *g)
         kiln_pair_distance at = kiln_surface_pair_distance(pair, n->x.data);
         if (rub.load == 0.0 || at.d >= pair->reach)
             continue;
-        rub.load *= -n->scale.data[i] * kiln_vicinity_share(n, g->surface, pair, &at) *
-                    kiln_repulsion_at(at.d / pair->reach).slope;
+        rub.load *= kiln_vicinity_load(n, g->surface, g->o, i, &at);
         memcpy(rub.weight, at.weight, sizeof rub.weight);
         kiln_vec3 axis = fabs(at.normal.x) < 0.6 ? kiln_v3(1, 0, 0) : kiln_v3(0, 1, 0);
         rub.along[0] = kiln_v3_normalize(kiln_v3_cross(at.normal, axis));

@@ -153,12 +153,14 @@ void kiln_vicinity_values(kiln_vicinity *near, const kiln_vicinity_surface *surf
                           const struct kiln_local_objective *objective, const kiln_vec3 *x,
                           double *value);
 /* Where it was gathered, without friction. */
-double kiln_vicinity_sum(kiln_vicinity *near, const kiln_vicinity_surface *surface);
+double kiln_vicinity_sum(kiln_vicinity *near, const kiln_vicinity_surface *surface,
+                         const struct kiln_local_objective *objective);
 /* There: the least distance of a pair, of its reach. */
 double kiln_vicinity_nearest(const kiln_vicinity *near);
-/* How much of a pair counts, before a wall (contact/walls.h). */
-double kiln_vicinity_share(const kiln_vicinity *near, const kiln_vicinity_surface *surface,
-                           const kiln_surface_pair *pair, const kiln_pair_distance *at);
+/* N, what a pair presses with at its distance, at the end of the step; not negative. */
+double kiln_vicinity_load(const kiln_vicinity *near, const kiln_vicinity_surface *surface,
+                          const struct kiln_local_objective *objective, size_t pair,
+                          const kiln_pair_distance *at);
 typedef void kiln_vicinity_see(void *user, const kiln_vicinity_push *push);
 void kiln_vicinity_visit(kiln_vicinity *near, const kiln_vicinity_surface *surface,
                          const struct kiln_local_objective *objective, const kiln_vec3 *x,

@@ -22,33 +22,92 @@ static bool is_flat(const kiln_vicinity *n, const kiln_surface_pair *pair)
     return pair->split != 2 && is_wall(n, pair->v[1]);
 }
 
-double kiln_vicinity_share(const kiln_vicinity *n, const kiln_vicinity_surface *surface,
-                           const kiln_surface_pair *pair, const kiln_pair_distance *at)
-{
-    if (!is_flat(n, pair))
-        return 1.0;
-    const double weight[3] = {-at->weight[1], -at->weight[2], -at->weight[3]};
-    return kiln_walls_share(&surface->collide->walls, surface->walls, pair->face, weight,
-                            n->x.data[pair->v[0]]);
-}
+/* A pair is one term, before a wall some (contact/walls.h): each counts by itself. */
+typedef struct term {
+    kiln_pair_distance at;
+    double before, count;
+} term;
+enum { TERMS = 1 + KILN_SIGHT_PARTS };
 
-/* J, N and N/m of a pair at a distance. */
-static kiln_repulsion repulsion_of(const kiln_vicinity *n, const kiln_vicinity_surface *surface,
-                                   size_t i, const kiln_pair_distance *at)
+/* Of a vertex that may move. */
+static void count_at_wall(const kiln_vicinity *n, const kiln_vicinity_surface *surface,
+                          const kiln_local_objective *o, size_t i, kiln_counts *out)
 {
     const kiln_surface_pair *pair = &n->pairs.data[i];
-    double s = at->d / pair->reach, scale = n->scale.data[i];
-    bool over = surface->over && (n->before.data[i] < pair->reach || s < 1.0);
-    if (!over && s >= 1.0)
+    uint32_t row = pair->v[0];
+    const kiln_wall_sight sight = {
+        .walls = &surface->collide->walls,
+        .begin = surface->walls,
+        .places = surface->walls,
+        .from = surface->over ? surface->wall_begin : NULL,
+        .p = n->x.data[row],
+        .began = surface->over ? o->mesh->x[n->vertex.data[row]] : kiln_v3(0, 0, 0),
+        .within = pair->reach + pair->clearance,
+        .area = pair->area,
+        .facing = kiln_v3_scale(n->facing.data[row], 1.0 / (6.0 * n->area.data[row]))};
+    kiln_walls_count(&sight, pair->face, out);
+}
+
+static int find_terms(const kiln_vicinity *n, const kiln_vicinity_surface *surface,
+                      const kiln_local_objective *o, size_t i, const kiln_pair_distance *at,
+                      term out[TERMS])
+{
+    const kiln_surface_pair *pair = &n->pairs.data[i];
+    kiln_counts counts = {.own = 1.0};
+    if (is_flat(n, pair))
+        count_at_wall(n, surface, o, i, &counts);
+    out[0] = (term){*at, n->before.data[i], counts.own};
+    for (int k = 0; k < counts.parts; k++) {
+        const double *w = counts.part[k].weight, d = counts.part[k].distance;
+        out[1 + k] = (term){
+            {.d = d - pair->clearance,
+             .normal = d > 0.0 ? kiln_v3_scale(counts.part[k].offset, 1.0 / d) : kiln_v3(0, 0, 0),
+             .weight = {1.0, -w[0], -w[1], -w[2]}},
+            counts.part[k].before - pair->clearance,
+            counts.part[k].count};
+    }
+    return 1 + counts.parts;
+}
+
+/* J, N and N/m of a term. */
+static kiln_repulsion repulsion_of(const kiln_vicinity *n, const kiln_vicinity_surface *surface,
+                                   size_t i, const term *t)
+{
+    const kiln_surface_pair *pair = &n->pairs.data[i];
+    double s = t->at.d / pair->reach, scale = n->scale.data[i] * t->count;
+    bool over = surface->over && (t->before < pair->reach || s < 1.0);
+    if (scale == 0.0 || (!over && s >= 1.0))
         return (kiln_repulsion){0};
-    kiln_repulsion b =
-        over ? kiln_repulsion_over(n->before.data[i] / pair->reach, s, !is_flat(n, pair), 0.0)
-             : kiln_repulsion_at(s);
-    scale *= kiln_vicinity_share(n, surface, pair, at);
-    if (scale == 0.0)
-        return (kiln_repulsion){0};
+    kiln_repulsion b = over
+                           ? kiln_repulsion_over(t->before / pair->reach, s, !is_flat(n, pair), 0.0)
+                           : kiln_repulsion_at(s);
     return (kiln_repulsion){scale * pair->reach * b.value, scale * b.slope,
                             scale * b.curvature / pair->reach};
+}
+
+double kiln_vicinity_load(const kiln_vicinity *n, const kiln_vicinity_surface *surface,
+                          const kiln_local_objective *o, size_t i, const kiln_pair_distance *at)
+{
+    term terms[TERMS];
+    double load = 0.0;
+    int count = find_terms(n, surface, o, i, at, terms);
+    for (int k = 0; k < count; k++)
+        load -= n->scale.data[i] * terms[k].count *
+                kiln_repulsion_at(terms[k].at.d / n->pairs.data[i].reach).slope;
+    return fmax(load, 0.0);
+}
+
+/* J, all of its terms where the rows are. */
+static double energy_of(const kiln_vicinity *n, const kiln_vicinity_surface *surface,
+                        const kiln_local_objective *o, size_t i)
+{
+    term terms[TERMS];
+    double sum = 0.0;
+    kiln_pair_distance at = kiln_surface_pair_distance(&n->pairs.data[i], n->x.data);
+    int count = find_terms(n, surface, o, i, &at, terms);
+    for (int k = 0; k < count; k++)
+        sum += repulsion_of(n, surface, i, &terms[k]).value;
+    return sum;
 }
 
 /* m^2, as far as one of a pair's vertices is from where it was gathered. */
@@ -112,8 +171,7 @@ void kiln_vicinity_values(kiln_vicinity *n, const kiln_vicinity_surface *surface
         value[i] = 0.0;
         if (is_idle(n, surface, i))
             continue;
-        kiln_pair_distance at = kiln_surface_pair_distance(&n->pairs.data[i], n->x.data);
-        value[i] = repulsion_of(n, surface, i, &at).value;
+        value[i] = energy_of(n, surface, o, i);
     }
     for (size_t i = 0; i < n->rubs.count; i++) {
         double slip[2], e = surface->collide->slip_speed;
@@ -123,15 +181,12 @@ void kiln_vicinity_values(kiln_vicinity *n, const kiln_vicinity_surface *surface
     }
 }
 
-double kiln_vicinity_sum(kiln_vicinity *n, const kiln_vicinity_surface *surface)
+double kiln_vicinity_sum(kiln_vicinity *n, const kiln_vicinity_surface *surface,
+                         const kiln_local_objective *o)
 {
     double sum = 0.0;
-    for (size_t i = 0; i < n->pairs.count; i++) {
-        if (is_idle(n, surface, i))
-            continue;
-        kiln_pair_distance at = kiln_surface_pair_distance(&n->pairs.data[i], n->x.data);
-        sum += repulsion_of(n, surface, i, &at).value;
-    }
+    for (size_t i = 0; i < n->pairs.count; i++)
+        sum += is_idle(n, surface, i) ? 0.0 : energy_of(n, surface, o, i);
     return sum;
 }
 
@@ -143,20 +198,30 @@ double kiln_vicinity_nearest(const kiln_vicinity *n)
     return least;
 }
 
+/* What is taken away, before hollows, has no stiffness that a solve could go by. */
+static void push_pair(const kiln_vicinity *n, const kiln_vicinity_surface *surface,
+                      const kiln_local_objective *o, size_t i, kiln_vicinity_see *see, void *user)
+{
+    term terms[TERMS];
+    kiln_pair_distance at = kiln_surface_pair_distance(&n->pairs.data[i], n->x.data);
+    int count = find_terms(n, surface, o, i, &at, terms);
+    for (int k = 0; k < count; k++) {
+        kiln_repulsion b = repulsion_of(n, surface, i, &terms[k]);
+        kiln_vicinity_push push = {n->pairs.data[i].v, terms[k].at.weight, terms[k].at.normal,
+                                   b.slope, terms[k].count < 0.0 ? 0.0 : b.curvature};
+        if (b.slope != 0.0)
+            see(user, &push);
+    }
+}
+
 void kiln_vicinity_visit(kiln_vicinity *n, const kiln_vicinity_surface *surface,
                          const kiln_local_objective *o, const kiln_vec3 *x, kiln_vicinity_see *see,
                          void *user)
 {
     stand_at(n, x);
-    for (size_t i = 0; i < n->pairs.count; i++) {
-        if (is_idle(n, surface, i))
-            continue;
-        kiln_pair_distance at = kiln_surface_pair_distance(&n->pairs.data[i], n->x.data);
-        kiln_repulsion b = repulsion_of(n, surface, i, &at);
-        kiln_vicinity_push push = {n->pairs.data[i].v, at.weight, at.normal, b.slope, b.curvature};
-        if (b.slope != 0.0)
-            see(user, &push);
-    }
+    for (size_t i = 0; i < n->pairs.count; i++)
+        if (!is_idle(n, surface, i))
+            push_pair(n, surface, o, i, see, user);
     for (size_t i = 0; i < n->rubs.count; i++) {
         const kiln_vicinity_rub *rub = &n->rubs.data[i];
         double slip[2], e = surface->collide->slip_speed;

@@ -82,9 +82,11 @@ static double value_at(double d, double before, bool over)
 
 static kiln_sight sight_of(const sheet *s, bool over)
 {
-    return (kiln_sight){.surface = {&s->fans, s->faces.data, 1},
-                        .x = s->x,
-                        .from = over ? s->from : NULL,
+    return (kiln_sight){.surface = {&s->fans, s->faces.data, NULL},
+                        .x = s->x + 1,
+                        .from = over ? s->from + 1 : NULL,
+                        .p = s->x[0],
+                        .began = s->from[0],
                         .within = REACH,
                         .share = share_of,
                         .user = s};

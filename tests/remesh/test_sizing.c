@@ -226,6 +226,41 @@ START_TEST(metrics_of_the_world)
 }
 END_TEST
 
+/* Matter that is drawn out where it is asked for fine edges does not hand its flatness on: where
+ * matter is as it was, sizes are the same along and across. */
+START_TEST(metrics_of_the_world_grow_there)
+{
+    kiln_context *context = kiln_test_context(2);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=8 ny=2 nz=2 lx=4");
+    size_t rows = mesh->table[KILN_ON_VERTEX].used;
+    kiln_sym3 *world = calloc(rows, sizeof *world);
+    for (uint32_t v = 0; v < rows; v++) {
+        kiln_vec3 u = mesh->u[v];
+        mesh->x[v] = kiln_v3(u.x, (u.x < 0.75 ? 10.0 : 1.0) * u.y, u.z);
+        if (u.x == 0.0)
+            world[v] = kiln_metric_from_size(0.1);
+    }
+    kiln_sizing *sizing = create(mesh);
+    ck_assert_int_eq(kiln_sizing_add_size(sizing, 10.0, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_sizing_add_world_metrics(sizing, world, 1.3, NULL), KILN_OK);
+    finish(sizing, 0.0);
+    for (uint32_t v = 0; v < rows; v++) {
+        kiln_vec3 u = mesh->u[v];
+        uint32_t hint = KILN_NONE;
+        if (u.x < 1.5 || u.y > 0.0 || u.z > 0.0)
+            continue;
+        kiln_sym3 m = kiln_sizing_at(sizing, u, &hint);
+        double h = 0.1 + log(1.3) * u.x;
+        ck_assert_double_eq_tol(size_along(m, kiln_v3(1, 0, 0)), h, 1e-9);
+        ck_assert_double_eq_tol(size_along(m, kiln_v3(0, 1, 0)), h, 1e-9);
+    }
+    free(world);
+    kiln_sizing_destroy(sizing);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 START_TEST(strain_gradient)
 {
     kiln_context *context = kiln_test_context(2);
@@ -732,6 +767,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, world_length);
     tcase_add_test(all, lengths_at_rest);
     tcase_add_test(all, metrics_of_the_world);
+    tcase_add_test(all, metrics_of_the_world_grow_there);
     tcase_add_test(all, strain_gradient);
     tcase_add_loop_test(all, strain_gradient_is_that_of_the_pairs, 0, KILN_ISA_COUNT);
     tcase_add_test(all, curvature_of_a_ball_and_a_cylinder);

@@ -210,11 +210,84 @@ START_TEST(what_the_objective_cuts_short_needs_no_new_factor)
 }
 END_TEST
 
+/* A bowl that the matrix says is much steeper than it is, as where forces turn against a motion. */
+enum { TOO_STIFF = 200 };
+
+static double bowl_value(void *self, const double *x)
+{
+    (void)self;
+    double sum = 0.0;
+    for (int c = 0; c < 3; c++)
+        sum += 0.5 * (c + 1) * (x[c] - 1.0) * (x[c] - 1.0);
+    return sum;
+}
+
+static void bowl_add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
+{
+    (void)self;
+    double h[3][3] = {{0}};
+    for (int c = 0; c < 3; c++) {
+        g[c] += scale * (c + 1) * (x[c] - 1.0);
+        h[c][c] = scale * TOO_STIFF * (c + 1);
+    }
+    if (H)
+        kiln_bsr_add(H, 0, 0, (const double(*)[3])h);
+}
+
+static void bowl_note(void *self, const double *x)
+{
+    (void)self;
+    (void)x;
+}
+
+static void bowl_add_noted(void *self, double scale, const double *v, double *out)
+{
+    (void)self;
+    (void)scale;
+    (void)v;
+    (void)out;
+}
+
+/* What one step has shown to be farther away than steps of the factor go is gone to. */
+START_TEST(too_stiff_a_factor_is_not_believed)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_constraints constraints;
+    kiln_newton *newton;
+    kiln_newton_report report;
+    kiln_newton_options options = kiln_newton_default_options();
+    options.corrections = 8;
+    options.balanced = true;
+    options.max_iterations = 1000;
+    kiln_constraints_init(&constraints, context);
+    ck_assert_int_eq(kiln_constraints_reset(&constraints, 1, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_newton_create(context, NULL, &newton, NULL), KILN_OK);
+    kiln_term term = {.name = "bowl",
+                      .weight = 1.0,
+                      .value = bowl_value,
+                      .add = bowl_add,
+                      .note = bowl_note,
+                      .add_noted = bowl_add_noted};
+    kiln_term *terms[] = {&term};
+    double x[3] = {3.0, 2.0, -1.0};
+    ck_assert_int_eq(
+        kiln_newton_minimise(newton, &options, terms, 1, &constraints, x, &report, NULL), KILN_OK);
+    ck_assert_int_eq(report.outcome, KILN_NEWTON_CONVERGED);
+    for (int c = 0; c < 3; c++)
+        ck_assert_double_eq_tol(x[c], 1.0, 1e-3);
+    ck_assert_int_lt(report.iterations, TOO_STIFF);
+    kiln_newton_destroy(newton);
+    kiln_constraints_free(&constraints);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("newton_again");
     TCase *all = kiln_test_case(suite, "newton_again");
     tcase_add_test(all, what_is_noted_needs_no_new_factor);
+    tcase_add_test(all, too_stiff_a_factor_is_not_believed);
     tcase_add_test(all, what_the_objective_cuts_short_needs_no_new_factor);
     return suite;
 }

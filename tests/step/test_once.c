@@ -145,7 +145,7 @@ START_TEST(test_gradient)
                 at[i] = 0.5 * (at[i] + next[i]);
             }
             term->add(term->self, at, 1.0, g, NULL);
-            parts += t.c.once.part_of.count;
+            parts += t.c.part_of.count;
             for (size_t i = 0; i < t.size; i++) {
                 work += g[i] * way[i] / STEPS;
                 size += fabs(g[i] * way[i]) / STEPS;

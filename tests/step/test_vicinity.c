@@ -107,7 +107,7 @@ static double all_contact(const kiln_local_objective *o)
     size_t count = list_surface(o->mesh, vertices);
     ck_assert_int_eq(kiln_vicinity_gather(&near, o->surface, o, vertices, count, NULL, 0.0, NULL),
                      KILN_OK);
-    double sum = kiln_vicinity_sum(&near, o->surface);
+    double sum = kiln_vicinity_sum(&near, o->surface, o);
     kiln_vicinity_free(&near);
     return sum;
 }
