@@ -318,9 +318,38 @@ static bool stays_in_band(const kiln_mesh_comparison *comparison)
     return false;
 }
 
+/* What one run after the other makes of a surface stays within its band, up to what samples miss.
+ */
+static const double MOST_BANDS = 3.0;
+
+/* Whether the mesh can have been made of that one. */
+static kiln_status refuse_another_body(const kiln_mesh *first, const work *w,
+                                       const improvement *how, kiln_error *error)
+{
+    kiln_context *context = first->context;
+    kiln_mesh_shape before = {0}, after = {0};
+    kiln_shape_change change;
+    kiln_status status = kiln_mesh_shape_take(first, how->remesh.space, &before, error);
+    if (status == KILN_OK)
+        status = kiln_mesh_shape_take(w->mesh, how->remesh.space, &after, error);
+    if (status == KILN_OK)
+        status = kiln_shape_compare(context, &before, &after, &change, error);
+    kiln_mesh_shape_free(context, &before);
+    kiln_mesh_shape_free(context, &after);
+    KILN_TRY(status);
+    double bands = change.of_band / how->remesh.band;
+    if (bands <= MOST_BANDS)
+        return KILN_OK;
+    return kiln_fail(
+        error, KILN_ERR_INPUT, how->within, 0, -1,
+        "is not what the mesh was made of: their surfaces are up to %.3g m apart, %.3g "
+        "times the band",
+        change.hausdorff, bands);
+}
+
 /* The surface of another mesh, of which this is a later state. */
-static kiln_status hold_within(kiln_context *context, improvement *how, struct kiln_surface **held,
-                               kiln_error *error)
+static kiln_status hold_within(kiln_context *context, improvement *how, const work *w,
+                               struct kiln_surface **held, kiln_error *error)
 {
     kiln_soup soup;
     kiln_mesh *mesh = NULL;
@@ -331,6 +360,8 @@ static kiln_status hold_within(kiln_context *context, improvement *how, struct k
     kiln_status status = kiln_soup_read(context, how->within, NULL, &soup, error);
     if (status == KILN_OK)
         status = kiln_mesh_mend(&soup, how->within, how->ridge, &mesh, &repairs, error);
+    if (status == KILN_OK)
+        status = refuse_another_body(mesh, w, how, error);
     if (status == KILN_OK)
         status = kiln_surface_freeze(mesh, &how->remesh, held, error);
     how->remesh.held = *held;
@@ -346,7 +377,7 @@ static kiln_status improve_and_write(kiln_context *context, const kiln_arguments
     kiln_format_options encoding;
     KILN_TRY(kiln_encoding_options(arguments, &encoding, error));
     KILN_TRY(read_mesh(context, arguments->operands[0], how, w, error));
-    KILN_TRY(hold_within(context, how, &w->held, error));
+    KILN_TRY(hold_within(context, how, w, &w->held, error));
     kiln_crossing crossing;
     KILN_TRY(kiln_surface_find_crossing(w->mesh, how->remesh.space, &crossing, error));
     if (!kiln_arguments_has(arguments, "allow-overlap"))

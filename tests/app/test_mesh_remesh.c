@@ -51,6 +51,30 @@ START_TEST(what_is_between_regions_has_moved)
 }
 END_TEST
 
+/* A plate's tets are judged in its own metric, and said to be; unless that is not wanted. */
+START_TEST(plates_are_stretched)
+{
+    open_folder();
+    ck_assert_int_eq(kiln("mesh generate box lz=0.001 nx=10 ny=10 nz=1 -o plate.mesh"), 0);
+    ck_assert_int_eq(kiln("mesh remesh plate.mesh -o new.mesh --json"), 0);
+    const char *at = strstr(out, "\"stretched\": ");
+    ck_assert_ptr_nonnull(at);
+    at = strstr(at, "\"q_min\": ");
+    ck_assert_double_gt(strtod(at + 9, NULL), 0.3);
+    ck_assert_int_eq(kiln("mesh remesh plate.mesh -o new.mesh --size 0.2 --layers 2"), 0);
+    expect(out, "worst in the thin metric");
+    expect(out, "0.001 thick at its thinnest");
+    ck_assert_int_eq(kiln("mesh improve plate.mesh -o new.mesh --goal 0.3"), 0);
+    expect(out, "worst in the thin metric");
+    ck_assert_int_eq(kiln("mesh improve plate.mesh -o new.mesh --anisotropic never"), 0);
+    ck_assert_ptr_null(strstr(out, "thin metric"));
+    ck_assert_int_eq(kiln("mesh generate box n=3 -o cube.mesh"), 0);
+    ck_assert_int_eq(kiln("mesh remesh cube.mesh -o new.mesh --anisotropic thin"), 0);
+    ck_assert_ptr_null(strstr(out, "thin metric"));
+    leave_folder();
+}
+END_TEST
+
 static void expect_refusal(const char *arguments, const char *words)
 {
     ck_assert_msg(kiln(arguments) != 0, "kiln %s was not refused", arguments);
@@ -62,11 +86,15 @@ START_TEST(what_cannot_be_done_is_refused)
 {
     open_folder();
     ck_assert_int_eq(kiln("mesh generate box n=2 -o old.mesh"), 0);
+    ck_assert_int_eq(kiln("mesh generate ball h=0.5 -o other.mesh"), 0);
     expect_refusal("mesh remesh old.mesh", "where to?");
     expect_refusal("mesh remesh old.mesh -o new.mesh --size 0", "must be positive");
     expect_refusal("mesh remesh old.mesh -o new.mesh --size tiny", "--size");
     expect_refusal("mesh remesh old.mesh -o new.mesh --size 1e-9", "too small");
     expect_refusal("mesh remesh old.mesh -o new.mesh --goal 1", "below 1");
+    expect_refusal("mesh remesh old.mesh -o new.mesh --anisotropic much", "never, auto, thin");
+    expect_refusal("mesh remesh old.mesh -o new.mesh --layers 0", "--layers");
+    expect_refusal("mesh improve old.mesh -o new.mesh --within other.mesh", "not what the mesh");
     expect_refusal("mesh remesh none.mesh -o new.mesh", "none.mesh");
     leave_folder();
 }
@@ -126,6 +154,7 @@ Suite *kiln_test_suite(void)
     TCase *tcase = kiln_test_case(suite, "mesh_remesh");
     tcase_add_test(tcase, a_table_and_an_object);
     tcase_add_test(tcase, what_is_between_regions_has_moved);
+    tcase_add_test(tcase, plates_are_stretched);
     tcase_add_test(tcase, what_cannot_be_done_is_refused);
     tcase_add_test(tcase, bad_tets_are_mended_first);
     tcase_add_test(tcase, lengths_beyond_numbers_are_refused);
