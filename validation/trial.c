@@ -98,12 +98,15 @@ kiln_status kiln_trial_material(kiln_trial *trial, const char *model, double you
     return kiln_array_push(trial->context, &trial->scene.materials, material, error);
 }
 
+const char *const kiln_trial_pressures[3] = {"stabilised", "subdivide", "mini"};
+
 kiln_status kiln_trial_liquid(kiln_trial *trial, double density, double viscosity,
                               double surface_tension, kiln_error *error)
 {
     KILN_TRY(kiln_trial_material(trial, "neo-hookean", 0.0, 0.0, density, error));
     kiln_scene_material *m = &trial->scene.materials.data[trial->scene.materials.count - 1];
     m->base.liquid = true;
+    m->base.pressure = trial->pressure;
     m->base.viscosity = kiln_trial_number(trial, viscosity, -1, 1, -1);
     m->viscosity = kiln_quantity_number(m->base.viscosity);
     m->base.surface_tension = kiln_trial_number(trial, surface_tension, 0, 1, -2);

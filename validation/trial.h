@@ -31,6 +31,7 @@ typedef struct kiln_trial {
      * in the units of the scene. */
     kiln_status (*on_step)(struct kiln_trial *trial, const kiln_stats *stats, kiln_error *error);
     void *user;
+    kiln_pressure_rule pressure; /* of liquids that are added */
     char folder[256];
 } kiln_trial;
 
@@ -44,7 +45,8 @@ kiln_vec3 kiln_trial_vector_back(const kiln_trial *trial, kiln_vec3 value, int l
 
 kiln_status kiln_trial_material(kiln_trial *trial, const char *model, double young, double poisson,
                                 double density, kiln_error *error);
-/* kg/m^3, Pa s, N/m. */
+/* kg/m^3, Pa s, N/m; the names of kiln_pressure_rule. */
+extern const char *const kiln_trial_pressures[3];
 kiln_status kiln_trial_liquid(kiln_trial *trial, double density, double viscosity,
                               double surface_tension, kiln_error *error);
 /* Takes the plain mesh; its material is the last one added. */

@@ -77,7 +77,8 @@ double kiln_touch_cling(const kiln_touch *touch, uint32_t o, uint32_t v)
            (sin(angle) + 2.0 * (1.0 + cos(angle)));
 }
 
-/* Liquid is on what it wets from the first step on, and wherever it is put there. */
+/* Liquid is on what it wets from the first step on, and wherever it is put there, or inside: what
+ * remeshing makes a little below a wall would go on sinking, and its faces would be dry. */
 static bool lies_on(const kiln_touch *touch, uint32_t v, uint32_t o)
 {
     if (!(kiln_touch_cling(touch, o, v) > 0.0))
@@ -86,8 +87,7 @@ static bool lies_on(const kiln_touch *touch, uint32_t v, uint32_t o)
         return true;
     kiln_vec3 normal, point, x = kiln_touch_at(touch->begin, v);
     x = kiln_v3_madd(x, touch->h, kiln_obstacle_velocity(touch->obstacles[o], x));
-    return fabs(kiln_touch_distance(touch, o, v, x, &normal, &point)) <=
-           kiln_touch_plane_slack(touch);
+    return kiln_touch_distance(touch, o, v, x, &normal, &point) <= kiln_touch_plane_slack(touch);
 }
 
 /* Does the vertex meet the obstacle, and on which plane? That of the nearest surface, unless the

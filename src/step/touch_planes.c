@@ -78,6 +78,15 @@ static void share_out(kiln_touch *touch, double *held, double *contact)
     }
 }
 
+/* Liquid all about which the obstacle is wet. It comes off from the line inwards: let go of alone,
+ * all of its faces would be dry at once, and their energy come from nowhere. */
+static bool is_within(const kiln_touch *touch, const kiln_touch_contact *c, double cling)
+{
+    const kiln_touch_liquid *liquid = &touch->liquid;
+    return cling > 0.0 && liquid->wet[c->vertex] > 0.0 &&
+           liquid->wet[c->vertex] >= liquid->area[c->vertex];
+}
+
 /* Lets go of those that would have to pull, liquid of those that would have to pull too hard. */
 static bool release(kiln_touch *touch)
 {
@@ -88,7 +97,8 @@ static bool release(kiln_touch *touch)
     for (size_t i = 0; i < touch->contacts.count; i++) {
         kiln_touch_contact *c = &touch->contacts.data[i];
         double cling = kiln_touch_cling(touch, c->obstacle, c->vertex);
-        if (c->active && c->load < -fmax(1e-12 * largest, cling) && !c->kept) {
+        if (c->active && c->load < -fmax(1e-12 * largest, cling) && !c->kept &&
+            !is_within(touch, c, cling)) {
             c->active = false;
             released = true;
         }
