@@ -224,11 +224,25 @@ START_TEST(test_without_memory)
 }
 END_TEST
 
-/* The largest reach, of their distance, of pairs of a body whose material follows the world. */
-static double largest_reach(const char *shape, const char *settings, double thickness)
+/* A bar along x from 0 to 2, 0.2 high, folded upwards in its middle until its halves enclose 0.08
+ * rad: what was its top is then the inside of a slit. */
+static kiln_vec3 fold(kiln_vec3 p)
+{
+    double along = fabs(p.x - 1.0), side = p.x < 1.0 ? -1.0 : 1.0, below = 0.2 - p.z;
+    if (along == 0.0)
+        return kiln_v3(0, p.y, -below);
+    return kiln_v3(side * (along * sin(0.04) + below * cos(0.04)), p.y,
+                   along * cos(0.04) - below * sin(0.04));
+}
+
+/* Of pairs of a body whose material follows the world, least and largest reach, of their distance;
+ * at the fold, if it is folded. */
+static void find_reaches(const char *settings, bool folded, double thickness, double reach[2])
 {
     kiln_context *context = kiln_test_context(1);
-    kiln_soup soup = kiln_test_soup(context, shape, settings);
+    kiln_soup soup = kiln_test_soup(context, "box", settings);
+    for (size_t i = 0; folded && i < soup.points.count; i++)
+        soup.points.data[i] = fold(soup.points.data[i]);
     kiln_build_options options = kiln_build_default_options();
     kiln_mesh *mesh = NULL;
     ck_assert_int_eq(kiln_mesh_build(context, &soup, &options, &mesh, NULL, NULL), KILN_OK);
@@ -243,26 +257,33 @@ static double largest_reach(const char *shape, const char *settings, double thic
     ck_assert_int_eq(kiln_contact_surface_build(&surface, mesh, NULL), KILN_OK);
     ck_assert_int_eq(
         kiln_surface_pairs_find(&pairs, &surface, &rules, boxes, mesh->u, mesh->x, NULL), KILN_OK);
-    double most = 0.0;
+    reach[0] = INFINITY;
+    reach[1] = 0.0;
     for (size_t i = 0; i < pairs.pairs.count; i++) {
         const kiln_surface_pair *pair = &pairs.pairs.data[i];
-        most = fmax(most, pair->reach / kiln_surface_pair_distance(pair, mesh->x).d);
+        bool counts = !folded;
+        for (int k = 0; k < 4; k++)
+            counts |= mesh->x[pair->v[k]].x == 0.0;
+        double part = pair->reach / kiln_surface_pair_distance(pair, mesh->x).d;
+        reach[0] = counts ? fmin(reach[0], part) : reach[0];
+        reach[1] = counts ? fmax(reach[1], part) : reach[1];
     }
     free(boxes);
     kiln_surface_pairs_free(&pairs);
     kiln_contact_surface_free(&surface);
     kiln_mesh_destroy(mesh);
     kiln_context_destroy(context);
-    return most;
 }
 
 /* Neighbours with air between them, at the bottom of a slit, repel; those with matter between them,
  * on both sides of a sheet, do not. */
 START_TEST(test_air_between)
 {
-    static const char slit[] = "points='0,0 3,0 3,2 1.54,2 1.5,1 1.46,2 0,2' depth=0.5 h=0.5";
-    ck_assert_double_gt(largest_reach("polygon", slit, 0.06), 1.5);
-    ck_assert_double_le(largest_reach("box", "lx=1 ly=1 lz=0.1 nx=4 ny=4 nz=1", 0.2), 1.0);
+    double slit[2], sheet[2];
+    find_reaches("lx=2 ly=0.3 lz=0.2 nx=8 ny=1 nz=1", true, 0.06, slit);
+    find_reaches("lx=1 ly=1 lz=0.1 nx=4 ny=4 nz=1", false, 0.2, sheet);
+    ck_assert_double_eq_tol(slit[0], 2.0, 1e-9);
+    ck_assert_msg(sheet[1] <= 1.0, "%g of their distance", sheet[1]);
 }
 END_TEST
 
