@@ -146,6 +146,7 @@ KILN_VALIDATION_CASE(wetting, L16, BRIEF, "drops at rest stay at rest")
 KILN_VALIDATION_CASE(meet, drops_meet, BRIEF, "drops that meet bounce as one does on a plate")
 KILN_VALIDATION_CASE(shell, L17, BRIEF,
                      "water in an elastic shell of the same mesh, pressed and thrown")
+KILN_VALIDATION_CASE(wet_solid, L18, BRIEF, "liquid on a solid of its own mesh that it wets")
 KILN_VALIDATION_CASE(saddle, saddle, BRIEF,
                      "iterations of a liquid's linear solves, whatever its size and viscosity")
 KILN_VALIDATION_CASE(saddle, closed, QUICK, "liquids that walls close in, and squeeze")

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "geom/vec3.h"
 
+#include <math.h>
 #include <stdbool.h>
 
 struct kiln_principal;
@@ -100,6 +101,8 @@ typedef struct kiln_material {
     bool liquid;              /* keeps its volume, and has no shape to go back to: mu, lambda 0 */
     double surface_tension;   /* of its surface with air, N/m */
     kiln_pressure_rule pressure; /* of liquid */
+    bool wettable;        /* solid: liquid of the same body slides along its surface to ... */
+    double contact_angle; /* degrees, in the liquid */
     kiln_plastic plastic;
 } kiln_material;
 
@@ -107,6 +110,13 @@ KILN_INLINE void kiln_lame_from_young(double young, double poisson, double *mu, 
 {
     *mu = young / (2.0 * (1.0 + poisson));
     *lambda = young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson));
+}
+
+/* N/m of liquid on a solid that it wets, less that of the solid alone (Young). */
+KILN_INLINE double kiln_wet_tension(const kiln_material *liquid, const kiln_material *solid)
+{
+    const double degree = 0.017453292519943295769;
+    return -liquid->surface_tension * cos(degree * solid->contact_angle);
 }
 
 #endif

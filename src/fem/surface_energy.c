@@ -13,8 +13,8 @@ static const double NO_AREA = 1e-12, LARGEST_COTANGENT = 1e3;
 
 typedef struct tense_face {
     uint32_t v[3]; /* outward */
-    uint32_t slot;
-    double gamma; /* N/m */
+    uint32_t slot; /* of the surface; KILN_NONE: within */
+    double gamma;  /* N/m */
 } tense_face;
 
 struct kiln_surface_energy {
@@ -252,18 +252,27 @@ void kiln_surface_energy_destroy(kiln_surface_energy *energy)
     kiln_release(energy->context, energy, sizeof *energy);
 }
 
+static kiln_status list_face(kiln_surface_energy *energy, const kiln_mesh *mesh, uint32_t at,
+                             uint32_t slot, double gamma, kiln_error *error)
+{
+    tense_face face = {.slot = slot, .gamma = gamma};
+    for (int k = 0; k < 3; k++)
+        face.v[k] = mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
+    return kiln_array_push(energy->context, &energy->face, face, error);
+}
+
 static kiln_status list_faces(kiln_surface_energy *energy, const kiln_mesh *mesh,
-                              const double *gamma, kiln_error *error)
+                              const double *gamma, const kiln_tense_links *within,
+                              kiln_error *error)
 {
     energy->face.count = 0;
+    for (size_t i = 0; i < within->count; i++)
+        KILN_TRY(
+            list_face(energy, mesh, within->data[i].at, KILN_NONE, within->data[i].gamma, error));
     for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
         uint32_t at = mesh->face[f].at;
-        if (at == KILN_NONE || gamma[f] == 0.0)
-            continue;
-        tense_face face = {.slot = f, .gamma = gamma[f]};
-        for (int k = 0; k < 3; k++)
-            face.v[k] = mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
-        KILN_TRY(kiln_array_push(energy->context, &energy->face, face, error));
+        if (at != KILN_NONE && gamma[f] != 0.0)
+            KILN_TRY(list_face(energy, mesh, at, f, gamma[f], error));
     }
     return KILN_OK;
 }
@@ -285,11 +294,11 @@ static void list_stars(kiln_surface_energy *energy)
 }
 
 static kiln_status build(kiln_surface_energy *energy, const kiln_mesh *mesh, const double *gamma,
-                         kiln_error *error)
+                         const kiln_tense_links *within, kiln_error *error)
 {
     kiln_context *context = energy->context;
     energy->rows = mesh->table[KILN_ON_VERTEX].used;
-    KILN_TRY(list_faces(energy, mesh, gamma, error));
+    KILN_TRY(list_faces(energy, mesh, gamma, within, error));
     KILN_TRY(kiln_array_reserve(context, &energy->first, energy->rows + 1, error));
     KILN_TRY(kiln_array_reserve(context, &energy->star, 3 * energy->face.count + 1, error));
     KILN_TRY(kiln_array_reserve(context, &energy->sums,
@@ -299,9 +308,10 @@ static kiln_status build(kiln_surface_energy *energy, const kiln_mesh *mesh, con
 }
 
 kiln_status kiln_surface_energy_build(kiln_surface_energy *energy, const kiln_mesh *mesh,
-                                      const double *gamma, kiln_error *error)
+                                      const double *gamma, const kiln_tense_links *within,
+                                      kiln_error *error)
 {
-    kiln_status status = build(energy, mesh, gamma, error);
+    kiln_status status = build(energy, mesh, gamma, within, error);
     if (status != KILN_OK)
         energy->rows = energy->face.count = 0;
     return status;
@@ -310,7 +320,8 @@ kiln_status kiln_surface_energy_build(kiln_surface_energy *energy, const kiln_me
 void kiln_surface_energy_set(kiln_surface_energy *energy, const double *gamma)
 {
     for (size_t f = 0; f < energy->face.count; f++)
-        energy->face.data[f].gamma = gamma[energy->face.data[f].slot];
+        if (energy->face.data[f].slot != KILN_NONE)
+            energy->face.data[f].gamma = gamma[energy->face.data[f].slot];
 }
 
 kiln_term *kiln_surface_energy_term(kiln_surface_energy *energy)

@@ -1,4 +1,5 @@
-/* Surface tension: gamma A of every surface triangle, as one term.
+/* Surface tension: gamma A of every surface triangle, and of interfaces between regions, as one
+ * term.
  *
  * The gradient at a corner is gamma / 2 E x n, E the edge opposite, n the unit normal. The Hessian
  * has a normal part, the cotangent Laplacian, and one in the plane whose eigenvalues are
@@ -23,10 +24,19 @@ typedef struct kiln_surface_energy kiln_surface_energy;
 kiln_status kiln_surface_energy_create(kiln_context *context, kiln_surface_energy **out,
                                        kiln_error *error);
 void kiln_surface_energy_destroy(kiln_surface_energy *energy); /* NULL allowed */
-/* The faces of the mesh with another gamma [face slot] than 0, N/m. On failure there are none. */
+/* A face inside the mesh, as packed tet*4+face. */
+typedef struct kiln_tense_link {
+    uint32_t at;
+    double gamma; /* N/m */
+} kiln_tense_link;
+typedef KILN_ARRAY_OF(kiln_tense_link)
+kiln_tense_links;
+/* The faces of the mesh with another gamma [face slot] than 0, N/m, and those within. On failure
+ * there are none. */
 kiln_status kiln_surface_energy_build(kiln_surface_energy *energy, const kiln_mesh *mesh,
-                                      const double *gamma, kiln_error *error);
-/* Other tensions of the same faces; 0 is allowed here. */
+                                      const double *gamma, const kiln_tense_links *within,
+                                      kiln_error *error);
+/* Other tensions of the same faces of the surface; 0 is allowed here. */
 void kiln_surface_energy_set(kiln_surface_energy *energy, const double *gamma);
 kiln_term *kiln_surface_energy_term(kiln_surface_energy *energy);
 #endif

@@ -31,6 +31,8 @@ typedef struct fairing {
     shift;
     KILN_ARRAY_OF(wall_normals)
     walls; /* [vertex slot] */
+    KILN_ARRAY_OF(uint8_t)
+    solid; /* [vertex slot] has a tet that is not liquid */
 } fairing;
 
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)
@@ -50,13 +52,17 @@ static void destroy(void *self)
     kiln_array_free(f->world->context, &f->open);
     kiln_array_free(f->world->context, &f->shift);
     kiln_array_free(f->world->context, &f->walls);
+    kiln_array_free(f->world->context, &f->solid);
 }
 
 /* What holds and obstacles leave of a direction. What touches an obstacle stays: where the surface
- * ends there is up to the step. */
+ * ends there is up to the step; and what is solid, too, which would be strained. */
 static kiln_vec3 may_go(const void *user, uint32_t vertex, kiln_vec3 direction)
 {
-    const kiln_world *world = user;
+    const fairing *f = user;
+    const kiln_world *world = f->world;
+    if (f->solid.data[vertex])
+        return kiln_v3(0, 0, 0);
     const double *contact = kiln_solid_contact(world->solid) + 3 * (size_t)vertex;
     if (contact[0] != 0.0 || contact[1] != 0.0 || contact[2] != 0.0)
         return kiln_v3(0, 0, 0);
@@ -82,8 +88,9 @@ static kiln_vec3 face_normal(const kiln_mesh *mesh, uint32_t face, uint32_t v[3]
 }
 
 /* Faces of liquid that can leave their plane. */
-static bool is_open(const kiln_world *world, const uint32_t *material, uint32_t face)
+static bool is_open(const fairing *f, const uint32_t *material, uint32_t face)
 {
+    const kiln_world *world = f->world;
     const kiln_mesh *mesh = world->mesh;
     if (!kiln_face_live(mesh, face))
         return false;
@@ -92,9 +99,22 @@ static bool is_open(const kiln_world *world, const uint32_t *material, uint32_t 
         return false;
     kiln_vec3 n = face_normal(mesh, face, v);
     for (int k = 0; k < 3; k++)
-        if (kiln_v3_norm(may_go(world, v[k], n)) > HELD_ACROSS)
+        if (kiln_v3_norm(may_go(f, v[k], n)) > HELD_ACROSS)
             return true;
     return false;
+}
+
+static kiln_status find_solid(fairing *f, kiln_error *error)
+{
+    const kiln_mesh *mesh = f->world->mesh;
+    const uint32_t *material = kiln_world_material_of(mesh);
+    size_t rows = mesh->table[KILN_ON_VERTEX].used;
+    KILN_TRY(kiln_array_reserve(f->world->context, &f->solid, rows + 1, error));
+    memset(f->solid.data, 0, rows);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        for (int k = 0; k < 4 && kiln_tet_live(mesh, t); k++)
+            f->solid.data[mesh->tet[t].v[k]] |= !f->world->materials[material[t]].liquid;
+    return KILN_OK;
 }
 
 static kiln_status find_open(fairing *f, kiln_error *error)
@@ -104,7 +124,7 @@ static kiln_status find_open(fairing *f, kiln_error *error)
     size_t faces = mesh->table[KILN_ON_FACE].used;
     KILN_TRY(kiln_array_reserve(f->world->context, &f->open, faces + 1, error));
     for (uint32_t face = 0; face < faces; face++)
-        f->open.data[face] = is_open(f->world, material, face);
+        f->open.data[face] = is_open(f, material, face);
     return KILN_OK;
 }
 
@@ -212,6 +232,7 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
     kiln_world *world = f->world;
     size_t moved;
     (void)moment;
+    KILN_TRY(find_solid(f, error));
     KILN_TRY(find_open(f, error));
     size_t rows = world->mesh->table[KILN_ON_VERTEX].used;
     KILN_TRY(kiln_array_reserve(world->context, &f->shift, rows + 1, error));
@@ -220,7 +241,7 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
     note_walls(f);
     stay_within(f);
     sit(f);
-    const kiln_fair_options options = {f->open.data, may_go, world};
+    const kiln_fair_options options = {f->open.data, may_go, f};
     KILN_TRY(kiln_fair(world->mesh, &options, f->shift.data, &moved, error));
     if (moved == 0)
         return KILN_OK;

@@ -244,8 +244,9 @@ static kiln_status take_plastic(kiln_scene_material *m, const kiln_plastic_setti
 static kiln_status take_liquid(kiln_material_settings *s, const kiln_given *given,
                                kiln_error *error)
 {
-    static const char *const solid[] = {"model",   "young",          "poisson",
-                                        "plastic", "nodal_pressure", "damping_stiffness"};
+    static const char *const solid[] = {"model",        "young",          "poisson",
+                                        "plastic",      "nodal_pressure", "damping_stiffness",
+                                        "contact_angle"};
     for (size_t i = 0; i < sizeof solid / sizeof *solid; i++)
         if (kiln_is_given(given, solid[i]))
             return kiln_fail_setting(error, solid[i], "is of solids, and the material is liquid");
@@ -270,6 +271,7 @@ static kiln_status finish_material(void *settings, const kiln_given *given, kiln
         KILN_TRY(take_liquid(s, given, error));
     else if (!kiln_is_given(given, "young"))
         return kiln_fail_setting(error, "young", "must be given: Young's modulus");
+    m->base.wettable = kiln_is_given(given, "contact_angle");
     m->base.model = kiln_material_model_at((size_t)s->model);
     m->varies = m->young.evaluate || m->poisson.evaluate || m->viscosity.evaluate;
     if (!m->varies)
@@ -316,6 +318,10 @@ static const kiln_schema_row material_rows[] = {
      .preset = "none: solid", .meaning = "flows as its density, viscosity and surface say"},
     {"thermal", KILN_VALUE_TABLE, MATERIAL(material.thermal), .schema = &kiln_thermal_schema,
      .preset = "none", .meaning = "what heat does in it; in scenes with [heat](#heat)"},
+    {"contact_angle", KILN_VALUE_NUMBER, MATERIAL(material.base.contact_angle), KILN_WITHIN(0, 180),
+     "degrees", "none: its line stays",
+     .meaning = "of a solid: the angle at which liquid of the same body meets it, measured in the "
+                "liquid; its line slides there"},
     {"nodal_pressure", KILN_VALUE_CHOICE, MATERIAL(nodal_pressure), .choices = nodal_pressure_name,
      .meaning =
          "average the pressure around vertices, against locking when poisson nears 0.5 or flow "

@@ -109,6 +109,7 @@ static void destroy(void *self)
     kiln_array_free(context, &l->gradients);
     kiln_array_free(context, &l->flowed);
     kiln_array_free(context, &l->at_rest);
+    kiln_array_free(context, &l->line);
     kiln_array_free(context, &l->load);
     kiln_array_free(context, &l->pressed);
     kiln_array_free(context, &l->bent);
@@ -154,6 +155,7 @@ static kiln_status change_mesh(kiln_local *l, kiln_remesher *remesher, bool size
     kiln_improve_report report;
     kiln_size_report sizes = {0};
     uint32_t since = world->mesh->clock;
+    kiln_local_slide_line(l, remesher);
     if (sized) {
         KILN_TRY(kiln_local_look_at_growth(l, error));
         KILN_TRY(kiln_size_control(remesher, &size, &sizes, error));
@@ -511,9 +513,11 @@ static kiln_status look_and_remesh(kiln_local *l, kiln_error *error)
 {
     kiln_remesh_options options = pass_options(l);
     double started = kiln_wall_seconds();
-    bool needed = false, resting = rests(l);
+    KILN_TRY(kiln_local_find_line(l, error));
+    bool needed = false, resting = !l->slides && rests(l);
     if (!resting)
         KILN_TRY(is_needed(l, &options, &needed, error));
+    needed |= l->slides;
     l->work.size_seconds += kiln_wall_seconds() - started;
     if (resting) {
         l->work.worst = l->state.last_worst;

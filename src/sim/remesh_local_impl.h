@@ -33,6 +33,16 @@ typedef struct kiln_local_state {
     double wishes[KILN_LOCAL_WISHES]; /* that the last look went by */
 } kiln_local_state;
 
+/* Of a vertex, for the line where liquid ends on a solid of its body (remesh_line.c). */
+typedef struct kiln_line_vertex {
+    kiln_vec3 pull;          /* N, of faces and interfaces */
+    kiln_vec3 normal, along; /* of the solid, of the line; not of unit length */
+    kiln_vec3 way;           /* m, that it is to slide */
+    double length;           /* m of the line that is its own */
+    double tension, density; /* of the liquid */
+    uint32_t edges;          /* of the line; 0: not on one */
+} kiln_line_vertex;
+
 typedef struct kiln_local {
     kiln_world *world;
     const kiln_scene_remesh *settings;
@@ -42,6 +52,8 @@ typedef struct kiln_local {
     kiln_f64_array flowed;    /* [tet slot] plastic strain when the pass began */
     KILN_ARRAY_OF(uint8_t)
     at_rest; /* [tet slot] solid beside liquid: what counts is its shape at rest; none: empty */
+    KILN_ARRAY_OF(kiln_line_vertex)
+    line;                /* [vertex slot] where there are lines */
     kiln_f64_array load; /* [vertex] scratch of what presses, and */
     KILN_ARRAY_OF(kiln_sym3)
     pressed;                               /* [vertex] what it asks for */
@@ -59,6 +71,7 @@ typedef struct kiln_local {
     bool changed;    /* in this try of a step: what is derived is of another mesh */
     bool led;        /* a velocity field leads the matter in this step */
     bool is_pressed; /* what presses asked for sizes in this step */
+    bool slides;     /* a line does, in this step */
     bool growth_said;
 } kiln_local;
 
@@ -78,6 +91,10 @@ kiln_status kiln_local_make_sizing(kiln_local *l, kiln_error *error);
 /* Sizes that need many more tets than there are, and no word about how many may be: what no machine
  * holds is refused before it begins. */
 kiln_status kiln_local_look_at_growth(kiln_local *l, kiln_error *error);
+
+/* remesh_line.c: l->slides, and where to; and then, in a pass. */
+kiln_status kiln_local_find_line(kiln_local *l, kiln_error *error);
+void kiln_local_slide_line(const kiln_local *l, kiln_remesher *remesher);
 
 /* A pass by l->sizing on the mesh of the step's begin; l->work.changed says what came of it. */
 kiln_status kiln_local_remesh_within(kiln_local *l, kiln_error *error);

@@ -182,6 +182,7 @@ void kiln_liquid_free(kiln_liquid *liquid)
     kiln_array_free(liquid->context, &liquid->keeps);
     kiln_array_free(liquid->context, &liquid->rule);
     kiln_array_free(liquid->context, &liquid->bubbly);
+    kiln_array_free(liquid->context, &liquid->within);
     kiln_array_free(liquid->context, &liquid->tension);
     kiln_array_free(liquid->context, &liquid->dry);
     kiln_array_free(liquid->context, &liquid->gamma);
@@ -234,6 +235,27 @@ static kiln_status build_rings(kiln_liquid *l, size_t rows, const kiln_material 
     return kiln_bubbles_build(&l->bubbles, &l->rings, l->mesh, l->bubbly.data, error);
 }
 
+/* Where it wets a solid of its own body: the energy of liquid and solid less that of the solid
+ * alone, by Young's law. */
+static kiln_status find_within(kiln_liquid *l, const kiln_material *materials,
+                               const uint32_t *material_of, kiln_error *error)
+{
+    const kiln_mesh *mesh = l->mesh;
+    l->within.count = 0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        for (uint32_t f = 0; f < 4 && is_liquid(mesh, materials, material_of, t); f++) {
+            kiln_link link = mesh->tet[t].n[f];
+            const kiln_material *other =
+                kiln_link_is_surface(link) ? NULL : &materials[material_of[link / 4]];
+            if (!other || !other->wettable)
+                continue;
+            kiln_tense_link face = {kiln_link_to(t, f),
+                                    kiln_wet_tension(&materials[material_of[t]], other)};
+            KILN_TRY(kiln_array_push(l->context, &l->within, face, error));
+        }
+    return KILN_OK;
+}
+
 static kiln_status build_surface(kiln_liquid *l, const kiln_material *materials,
                                  const uint32_t *material_of, kiln_error *error)
 {
@@ -252,7 +274,8 @@ static kiln_status build_surface(kiln_liquid *l, const kiln_material *materials,
         uint32_t at = mesh->face[f].at;
         l->tension.data[f] = at == KILN_NONE ? 0.0 : materials[material_of[at / 4]].surface_tension;
     }
-    return kiln_surface_energy_build(l->surface, mesh, l->tension.data, error);
+    KILN_TRY(find_within(l, materials, material_of, error));
+    return kiln_surface_energy_build(l->surface, mesh, l->tension.data, &l->within, error);
 }
 
 kiln_status kiln_liquid_build(kiln_liquid *liquid, const kiln_mesh *mesh, size_t rows,

@@ -40,11 +40,12 @@ typedef struct kiln_liquid {
     kiln_term inner;    /* of bubbles, where some tet has one */
     kiln_term gravity;  /* of the weight */
     kiln_weight weight;
-    kiln_f64_array uniform; /* [tet slot] kg/m^3 of parts that have one density; 0: of others */
-    kiln_f64_array centre;  /* [part][3] m */
-    kiln_f64_array tension; /* [face slot] N/m, with air, */
-    kiln_f64_array dry;     /* as holds leave it, */
-    kiln_f64_array gamma;   /* and as it is in the pass */
+    kiln_f64_array uniform;  /* [tet slot] kg/m^3 of parts that have one density; 0: of others */
+    kiln_f64_array centre;   /* [part][3] m */
+    kiln_tense_links within; /* with solids of its own body that it wets */
+    kiln_f64_array tension;  /* [face slot] N/m, with air, */
+    kiln_f64_array dry;      /* as holds leave it, */
+    kiln_f64_array gamma;    /* and as it is in the pass */
     /* [vertex slot] Of its faces of liquid (kiln_touch_liquid), and the first of its contacts. */
     kiln_f64_array area, wet, pull, above;
     kiln_u32_array contact, towards;

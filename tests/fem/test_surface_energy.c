@@ -24,7 +24,7 @@ static void build(fixture *f, double gamma)
     double *of_face = calloc(faces, sizeof *of_face);
     for (size_t i = 0; i < faces; i++)
         of_face[i] = gamma;
-    ck_assert_int_eq(kiln_surface_energy_build(f->energy, f->mesh, of_face, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_surface_energy_build(f->energy, f->mesh, of_face, &none, NULL), KILN_OK);
     free(of_face);
 }
 
@@ -95,7 +95,7 @@ static void hessian_of(fixture *f, double gamma, bool exact, double H[9][9], uin
     double of_face[4] = {0};
     ck_assert_uint_eq(faces, 4);
     of_face[0] = gamma;
-    ck_assert_int_eq(kiln_surface_energy_build(f->energy, f->mesh, of_face, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_surface_energy_build(f->energy, f->mesh, of_face, &none, NULL), KILN_OK);
     uint32_t at = f->mesh->face[0].at;
     for (int k = 0; k < 3; k++)
         v[k] = f->mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
