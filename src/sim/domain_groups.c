@@ -32,8 +32,7 @@ typedef struct groups {
     all;
 } groups;
 
-/* The rim of what is held or loaded, and of what has a tag of its own, stays. */
-static bool same_patch(const kiln_mesh *mesh, uint32_t f, uint32_t g, void *user)
+bool kiln_domain_same_patch(const kiln_mesh *mesh, uint32_t f, uint32_t g, void *user)
 {
     (void)user;
     const kiln_field *sets = kiln_mesh_field(mesh, KILN_ON_FACE, KILN_FIELD_SETS);
@@ -50,7 +49,7 @@ static kiln_status find_features(kiln_mesh *mesh, bool fresh, kiln_error *error)
     kiln_txn txn = kiln_txn_begin(mesh);
     kiln_verdict verdict = txn.depth ? KILN_ACCEPTED : KILN_REFUSED_MEMORY;
     if (verdict == KILN_ACCEPTED)
-        verdict = kiln_features_forget(&txn, KILN_SPACE_WORLD, BLUNT, same_patch, NULL);
+        verdict = kiln_features_forget(&txn, KILN_SPACE_WORLD, BLUNT, kiln_domain_same_patch, NULL);
     if (verdict == KILN_ACCEPTED && fresh)
         verdict = kiln_parts_join_bodies(&txn, (const uint32_t *)(const void *)body->data);
     if (txn.depth)

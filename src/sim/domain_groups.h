@@ -36,4 +36,7 @@ typedef struct kiln_domain_tally {
 kiln_status kiln_domain_make_mesh(const kiln_domain_wish *wish, kiln_mesh **out,
                                   kiln_domain_tally *sum, kiln_error *error);
 
+/* A kiln_same_patch: the rim of what is held or loaded, and of what has a tag of its own, stays. */
+bool kiln_domain_same_patch(const kiln_mesh *mesh, uint32_t face, uint32_t other, void *unused);
+
 #endif

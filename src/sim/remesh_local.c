@@ -15,6 +15,7 @@
 #include "remesh/tried.h"
 #include "remesh/unfold.h"
 #include "remesh/vain.h"
+#include "sim/held_tets.h"
 #include "sim/remesh_local_impl.h"
 
 #include <math.h>
@@ -48,6 +49,10 @@ static const double LIQUID_EFFORT = 0.15;
 enum { TRIES = 4 };
 /* Looks that find the goal missed, one after the other, before it is said. */
 enum { MISSED_LONG = 20 };
+
+/* Tets that only edges of bodies hold are let go below this part of the quality, before a new mesh
+ * would be asked for. */
+static const double HELD = 0.9;
 
 static void plan(kiln_world *world)
 {
@@ -451,10 +456,21 @@ static kiln_status note_flow(kiln_local *l, kiln_remesh_options *options, kiln_e
     return KILN_OK;
 }
 
+/* With whole-domain remeshing edges of bodies last no longer than their tets: a new mesh of all
+ * would cost as much as many steps. */
+static kiln_status release_held(const kiln_local *l, kiln_error *error)
+{
+    size_t released;
+    return l->settings->method == KILN_REMESH_GLOBAL
+               ? kiln_release_held_tets(l->world, HELD * l->settings->quality, &released, error)
+               : KILN_OK;
+}
+
 static kiln_status remesh(kiln_local *l, kiln_remesh_options *options, kiln_error *error)
 {
     bool clear;
     l->work.changed = 0;
+    KILN_TRY(release_held(l, error));
     KILN_TRY(note_flow(l, options, error));
     KILN_TRY(kiln_solid_note_past(l->world->solid, error));
     KILN_TRY(kiln_rewind_save(l->world->mesh, KILN_ON_TET, KILN_FIELD_REPAIR_VAIN, KILN_SAVE_COPY,
