@@ -7,6 +7,8 @@ enum { MOST_EVENTS = 10 };                                /* surfaces that a ray
 static const double OFFSET = 1e-5;                        /* of rays from the surface they leave */
 static const double KEY_COSINE = 0.985, KEY_SOFT = 0.006; /* of the key light's disc and its rim */
 static const float KEY_LIGHT = 5.0f, KEY_GLOW = 0.35f;
+static const double WET = 2e-3;  /* what is nearer to an obstacle lies on it */
+static const float BELOW = 0.9f; /* light on what it lies on: much of it comes together there */
 static const kiln_rgb QUIET = {0.44f, 0.46f, 0.48f};
 
 static const kiln_look looks[] = {
@@ -80,7 +82,7 @@ float kiln_look_lit(const kiln_look_stage *s, kiln_vec3 from, kiln_vec3 to_light
 }
 
 /* The ground looks as the backdrop does where it is in the picture. */
-static kiln_rgb ground(const kiln_look_stage *s, kiln_vec3 at)
+static kiln_rgb ground(const kiln_look_stage *s, kiln_vec3 at, bool below)
 {
     double x, y = s->height;
     if (kiln_v3_dot(kiln_v3_sub(at, s->camera->eye), s->camera->forward) > 0.0)
@@ -88,15 +90,17 @@ static kiln_rgb ground(const kiln_look_stage *s, kiln_vec3 at)
     float down = (float)fmin(fmax(y / s->height, 0.0), 1.0);
     kiln_vec3 from = kiln_v3_madd(at, 1e-6, kiln_v3(0, 0, 1));
     float lit = kiln_look_lit(s, from, s->key), open = kiln_look_lit(s, from, kiln_v3(0, 0, 1));
-    float shade = 1.0f - 0.72f * (1.0f - (0.55f * lit + 0.45f * open));
+    float light = below ? BELOW : 0.55f * lit + 0.45f * open;
+    float shade = 1.0f - 0.72f * (1.0f - light);
     return scaled(kiln_rgb_mix(s->top, s->bottom, down), shade);
 }
 
-static kiln_rgb obstacle(const kiln_look_stage *s, const kiln_surface_place *at)
+static kiln_rgb obstacle(const kiln_look_stage *s, const kiln_surface_place *at, bool below)
 {
     kiln_vec3 from = kiln_v3_madd(at->position, OFFSET, at->face_normal);
     double facing = kiln_v3_dot(at->normal, s->key);
-    float lit = facing > 0.0 ? (float)facing * kiln_look_lit(s, from, s->key) : 0.0f;
+    float light = below ? BELOW : kiln_look_lit(s, from, s->key);
+    float lit = facing > 0.0 ? (float)facing * light : 0.0f;
     return scaled(QUIET, lit + 0.5f);
 }
 
@@ -109,11 +113,11 @@ static kiln_rgb end_of(const kiln_look_stage *s, const ray *r, const kiln_hit *h
             at.face_normal = kiln_v3_scale(at.face_normal, -1.0);
             at.normal = kiln_v3_scale(at.normal, -1.0);
         }
-        return obstacle(s, &at);
+        return obstacle(s, &at, r->inside);
     }
     if (s->ground && r->direction.z < -1e-9) {
         double distance = (s->mesh->floor - r->from.z) / r->direction.z;
-        return ground(s, kiln_v3_madd(r->from, fmax(distance, 0.0), r->direction));
+        return ground(s, kiln_v3_madd(r->from, fmax(distance, 0.0), r->direction), false);
     }
     return sky(s, r->direction);
 }
@@ -183,6 +187,25 @@ static void pass(const kiln_look_stage *s, ray *r, const kiln_hit *hit, kiln_rgb
     r->inside = !r->inside;
 }
 
+/* Whether a ray inside a body comes to where that lies on an obstacle or on the ground: there it
+ * ends, as there is no air between; the light there. `at` is a hit of the body. */
+static bool ends_below(const kiln_look_stage *s, const ray *r, const kiln_hit *at, kiln_rgb *light)
+{
+    kiln_hit hit;
+    kiln_vec3 before = kiln_v3_madd(r->from, at->distance - WET, r->direction);
+    kiln_vec3 place = kiln_v3_madd(before, WET, r->direction);
+    if (!r->inside)
+        return false;
+    if (kiln_tracer_hit_scenery(s->tracer, before, r->direction, 2.0 * WET, &hit)) {
+        *light = end_of(s, r, &hit);
+        return true;
+    }
+    if (!s->ground || r->direction.z >= 0.0 || place.z > s->mesh->floor + WET)
+        return false;
+    *light = ground(s, place, true);
+    return true;
+}
+
 kiln_rgb kiln_look_through(const kiln_look_stage *s, kiln_vec3 from, kiln_vec3 direction,
                            const kiln_hit *first)
 {
@@ -197,11 +220,13 @@ kiln_rgb kiln_look_through(const kiln_look_stage *s, kiln_vec3 from, kiln_vec3 d
         pass(s, &r, &hit, &seen);
         if (!kiln_tracer_hit(s->tracer, r.from, r.direction, &hit))
             return plus(seen, times(r.weight, end_of(s, &r, NULL)));
-        if (hit.triangle >= s->mesh->body_triangles) {
-            if (r.inside) /* it lies on an obstacle */
-                r.weight = after_way(s->look, r.weight, hit.distance);
+        if (r.inside && hit.triangle >= s->mesh->body_triangles)
+            r.weight = after_way(s->look, r.weight, hit.distance);
+        if (hit.triangle >= s->mesh->body_triangles)
             return plus(seen, times(r.weight, end_of(s, &r, &hit)));
-        }
+        kiln_rgb light;
+        if (ends_below(s, &r, &hit, &light))
+            return plus(seen, times(after_way(s->look, r.weight, hit.distance), light));
     }
     return plus(seen, times(r.weight, sky(s, r.direction)));
 }

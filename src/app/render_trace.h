@@ -18,6 +18,9 @@ void kiln_tracer_destroy(kiln_tracer *tracer);
 
 /* May be called from several threads. */
 bool kiln_tracer_hit(const kiln_tracer *tracer, kiln_vec3 from, kiln_vec3 direction, kiln_hit *hit);
+/* Of scenery alone, no farther than that. */
+bool kiln_tracer_hit_scenery(const kiln_tracer *tracer, kiln_vec3 from, kiln_vec3 direction,
+                             double within, kiln_hit *hit);
 bool kiln_tracer_blocked(const kiln_tracer *tracer, kiln_vec3 from, kiln_vec3 direction);
 
 #endif
