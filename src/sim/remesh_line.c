@@ -1,17 +1,19 @@
 /* The line where liquid ends on a solid of its own body that it wets. Both have its vertices, so
  * nothing but the mesh can let it slide: in the pass after a step its vertices go along the solid's
- * surface, to where air, liquid and solid pull with the same force (Young), as fast as tension
- * moves liquid of their size. Matter stays where it is: transfer hands its fields on. */
+ * surface, to where air, liquid and solid pull with the same force (Young) as its pressure, as fast
+ * as tension moves liquid of their size. Matter stays where it is: transfer hands its fields on. */
 #include "mesh/walk.h"
 #include "sim/remesh_local_impl.h"
+#include "step/liquid.h"
 
 #include <math.h>
 #include <string.h>
 
 /* Of the way that the pull asks for, what is gone in a step; of an edge, the most of it. */
 static const double EAGER = 0.25, MOST = 0.1;
-/* Of the tension: what pulls less is at rest. */
-static const double REST = 2e-3;
+/* Of the tension: what pulls less is at rest. With a third of it drops crept along their slab for
+ * ever, by what remeshing leaves of forces. */
+static const double REST = 0.05;
 /* Of the quality that is asked for: no move makes it worse than that. */
 static const double FLOOR = 0.5;
 /* Of a unit normal, what may be free of it at a wall. */
@@ -98,12 +100,21 @@ static void add_line(kiln_local *l, uint32_t face)
     }
 }
 
-static void add_normal(kiln_local *l, uint32_t at, kiln_vec3 twice)
+/* The solid's surface on one side of the line, dry or wet. Vertices keep to the side that they
+ * slide to: along the mean of both they would climb off the solid where the line has drawn it up.
+ */
+static void add_side(kiln_local *l, uint32_t at, kiln_vec3 outwards, bool wet)
 {
+    const kiln_mesh *mesh = l->world->mesh;
+    uint32_t v[3];
+    kiln_vec3 p[3];
+    for (int k = 0; k < 3; k++)
+        p[k] = corner(mesh, at, k, &v[k]);
     for (int k = 0; k < 3; k++) {
-        uint32_t v;
-        corner(l->world->mesh, at, k, &v);
-        l->line.data[v].normal = kiln_v3_add(l->line.data[v].normal, twice);
+        line_vertex *to = &l->line.data[v[k]];
+        to->normal[wet] = kiln_v3_add(to->normal[wet], outwards);
+        for (int j = 1; j < 3 && !wet; j++)
+            to->dry = kiln_v3_add(to->dry, kiln_v3_sub(p[(k + j) % 3], p[k]));
     }
 }
 
@@ -119,13 +130,38 @@ static void look_at_surface(kiln_local *l)
         if (m->liquid)
             add_line(l, f);
         else if (m->wettable)
-            add_normal(l, at, twice);
+            add_side(l, at, twice, false);
     }
 }
 
-static void look_at_interfaces(kiln_local *l)
+/* Its volume is kept: without its pressure the first facet, not the surface that it stands for,
+ * would have the contact angle. */
+static void add_pressure(kiln_local *l, const double *pressure, uint32_t tet)
 {
     const kiln_mesh *mesh = l->world->mesh;
+    const uint32_t *v = mesh->tet[tet].v;
+    kiln_vec3 e[3], volume[4] = {{0, 0, 0}};
+    double mean = 0.0;
+    for (int k = 0; k < 4; k++)
+        mean += 0.25 * pressure[v[k]];
+    for (int k = 0; k < 3; k++)
+        e[k] = kiln_v3_sub(mesh->x[v[k + 1]], mesh->x[v[0]]);
+    for (int k = 0; k < 3; k++) {
+        volume[k + 1] = kiln_v3_scale(kiln_v3_cross(e[(k + 1) % 3], e[(k + 2) % 3]), 1.0 / 6.0);
+        volume[0] = kiln_v3_sub(volume[0], volume[k + 1]);
+    }
+    for (int k = 0; k < 4; k++)
+        l->line.data[v[k]].pull = kiln_v3_madd(l->line.data[v[k]].pull, mean, volume[k]);
+}
+
+static void look_at_liquid(kiln_local *l)
+{
+    const kiln_mesh *mesh = l->world->mesh;
+    const double *pressure =
+        kiln_world_column(l->world, KILN_ON_VERTEX, KILN_FIELD_LIQUID_PRESSURE);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_tet_live(mesh, t) && material_at(l->world, t)->liquid)
+            add_pressure(l, pressure, t);
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         for (uint32_t f = 0; f < 4 && kiln_tet_live(mesh, t); f++) {
             kiln_link link = mesh->tet[t].n[f];
@@ -135,7 +171,7 @@ static void look_at_interfaces(kiln_local *l)
                 continue;
             double gamma = kiln_wet_tension(m, material_at(l->world, link / 4));
             kiln_vec3 twice = add_pull(l, kiln_link_to(t, f), gamma);
-            add_normal(l, kiln_link_to(t, f), kiln_v3_scale(twice, -1.0));
+            add_side(l, kiln_link_to(t, f), kiln_v3_scale(twice, -1.0), true);
         }
 }
 
@@ -147,8 +183,11 @@ static kiln_vec3 way_of(const kiln_local *l, uint32_t v, double h)
     if (at->edges == 0 || !(at->tension > 0.0) ||
         l->world->mesh->vertex[v].flags & KILN_VERTEX_REQUIRED)
         return zero;
-    kiln_vec3 n = kiln_v3_normalize(at->normal), t = kiln_v3_normalize(at->along);
+    kiln_vec3 n = kiln_v3_normalize(kiln_v3_add(at->normal[0], at->normal[1]));
+    kiln_vec3 t = kiln_v3_normalize(at->along);
     kiln_vec3 pull = kiln_v3_madd(at->pull, -kiln_v3_dot(at->pull, n), n);
+    n = kiln_v3_normalize(at->normal[kiln_v3_dot(pull, at->dry) < 0.0]);
+    pull = kiln_v3_madd(pull, -kiln_v3_dot(pull, n), n);
     pull = free_part(l->world, v, kiln_v3_madd(pull, -kiln_v3_dot(pull, t), t));
     pull = kiln_v3_scale(pull, 1.0 / (at->tension * at->length)); /* of the tension */
     double size = at->length * (at->edges == 1 ? 2.0 : 1.0);
@@ -173,7 +212,7 @@ kiln_status kiln_local_find_line(kiln_local *l, kiln_error *error)
     KILN_TRY(kiln_array_reserve(world->context, &l->line, rows + 1, error));
     memset(l->line.data, 0, rows * sizeof *l->line.data);
     look_at_surface(l);
-    look_at_interfaces(l);
+    look_at_liquid(l);
     for (uint32_t v = 0; v < rows; v++) {
         l->line.data[v].way = way_of(l, v, world->moment.end - world->moment.begin);
         l->slides |= kiln_v3_norm2(l->line.data[v].way) > 0.0;

@@ -36,7 +36,8 @@ typedef struct kiln_local_state {
 /* Of a vertex, for the line where liquid ends on a solid of its body (remesh_line.c). */
 typedef struct kiln_line_vertex {
     kiln_vec3 pull;          /* N, of faces and interfaces */
-    kiln_vec3 normal, along; /* of the solid, of the line; not of unit length */
+    kiln_vec3 normal[2];     /* of the solid, on its dry and on its wet side, */
+    kiln_vec3 dry, along;    /* to the former, and along the line; none of unit length */
     kiln_vec3 way;           /* m, that it is to slide */
     double length;           /* m of the line that is its own */
     double tension, density; /* of the liquid */

@@ -175,6 +175,94 @@ START_TEST(liquid_keeps_off_itself)
 }
 END_TEST
 
+/* Cells of 1 mm, each of six tets: a slab of 8 by 1 by 2, tag 1, and liquid of 2 by 1 by 2 on it.
+ */
+static void write_ridge(void)
+{
+    enum { NX = 8, NZ = 4, ROW = NX + 1, LAYER = 2 * ROW };
+    static const int order[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1},
+                                    {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
+    static const int step[3] = {1, ROW, LAYER};
+    static char text[TEXT];
+    int number[(NZ + 1) * LAYER] = {0}, points = 0, tets = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        char *at = text;
+        at += sprintf(at, "MeshVersionFormatted 2\nDimension 3\nVertices\n%d\n", points);
+        for (int i = 0; i < (NZ + 1) * LAYER && pass; i++)
+            if (number[i])
+                at += sprintf(at, "%g %g %g 0\n", 1e-3 * (i % ROW), 1e-3 * (i / ROW % 2),
+                              1e-3 * (i / LAYER));
+        at += sprintf(at, "Tetrahedra\n%d\n", tets);
+        for (int cell = 0; cell < NX * NZ; cell++) {
+            int x = cell % NX, z = cell / NX, corner = x + LAYER * z;
+            for (int o = 0; o < 6 && (z < 2 || x == 3 || x == 4); o++) {
+                int v[4] = {corner};
+                for (int k = 0; k < 3; k++)
+                    v[k + 1] = v[k] + step[order[o][k]];
+                for (int k = 0; k < 4 && !pass; k++)
+                    if (!number[v[k]])
+                        number[v[k]] = 1, points++;
+                tets += !pass;
+                if (pass) /* the last three orders are odd */
+                    at += sprintf(at, "%d %d %d %d %d\n", number[v[0]], number[v[o < 3 ? 1 : 2]],
+                                  number[v[o < 3 ? 2 : 1]], number[v[3]], z < 2 ? 1 : 2);
+            }
+        }
+        for (int i = 0, n = 0; i < (NZ + 1) * LAYER && !pass; i++)
+            number[i] = number[i] ? ++n : 0;
+    }
+    strcat(text, "End\n");
+    write_file("ridge.mesh", text);
+}
+
+static double highest(const char *file)
+{
+    char command[200], text[TEXT];
+    double at[3];
+    snprintf(command, sizeof command, "mesh info %s", file);
+    ck_assert_int_eq(run_program(command), 0);
+    read_file(".out", text, sizeof text);
+    ck_assert_int_eq(sscanf(strstr(text, "highest corner"), "highest corner %lf %lf %lf", &at[0],
+                            &at[1], &at[2]),
+                     3);
+    return at[2];
+}
+
+/* Liquid on a slab of the same mesh: where the slab says at which angle it meets it, its line
+ * slides and it spreads; where not, the line stays. */
+START_TEST(liquid_wets_a_solid_of_its_mesh)
+{
+    write_ridge();
+    write_file(
+        "ridge.lua",
+        "local n, angle = 1e-9, param('angle', 60)\n"
+        "return scene { duration = 0.06, gravity = { 0, 0, 0 }, output = { frame = 0.06 },\n"
+        "  step = { integrator = 'implicit-euler', dt = 2e-3 },\n"
+        "  bodies = { body { shape = shape.file { path = 'ridge.mesh' },\n"
+        "    material = material { density = 1000, young = 1e5,\n"
+        "      contact_angle = angle > 0 and angle or nil },\n"
+        "    regions = { region { tag = 2, material = material { density = 1000,\n"
+        "      viscosity = 0.05, liquid = liquid { surface_tension = 0.07 } } } } } },\n"
+        "  holds = { hold { where = select.half_space { point = { 0, n, 0 }, normal = { 0, -1, 0 } "
+        "},\n"
+        "      components = 'y' }, hold { where = select.half_space { point = { 0, 1e-3 - n, 0 },\n"
+        "      normal = { 0, 1, 0 } }, components = 'y' },\n"
+        "    hold { where = select.half_space { point = { 0, 0, n }, normal = { 0, 0, -1 } } } } "
+        "}\n");
+    ck_assert_int_eq(run_program("run ridge.lua -o wet --threads 1 --audit --quiet"), 0);
+    ck_assert_int_eq(run_program("run ridge.lua --set angle=0 -o pinned --quiet"), 0);
+    double wet = highest("wet/frames/frame-000001.vtu") - 2e-3;
+    double pinned = highest("pinned/frames/frame-000001.vtu") - 2e-3;
+    ck_assert_double_lt(wet, 0.85 * pinned);
+    ck_assert_double_eq_tol(figure("wet", 30, REST_VOLUME) / figure("wet", 0, REST_VOLUME), 1.0,
+                            1e-12);
+    ck_assert_int_eq(run_program("run ridge.lua -o two --threads 2 --quiet"), 0);
+    ck_assert_int_eq(run_shell("for r in wet two; do cut -d, -f1-19 $r/stats.csv | tail -1 "
+                               ">$r.row; done; cmp wet.row two.row"),
+                     0);
+}
+END_TEST
+
 /* Level water between walls along which it slides, with gravity and surface tension: the walls have
  * none, and its weight is that of the space it fills, so nothing moves for as long as one likes. */
 START_TEST(water_at_rest_stays_at_rest)
@@ -458,6 +546,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(c, a_drop_keeps_what_it_has);
     tcase_add_test(c, water_in_a_skin_bounces);
     tcase_add_test(c, liquid_keeps_off_itself);
+    tcase_add_test(c, liquid_wets_a_solid_of_its_mesh);
     tcase_add_test(c, water_at_rest_stays_at_rest);
     tcase_add_test(c, a_drop_meets_a_plate_at_its_angle);
     tcase_add_test(c, what_was_stirred_comes_to_rest);

@@ -18,6 +18,8 @@ typedef struct fixture {
     size_t size;
 } fixture;
 
+static const kiln_tense_links none;
+
 static void build(fixture *f, double gamma)
 {
     size_t faces = f->mesh->table[KILN_ON_FACE].used;
@@ -84,6 +86,31 @@ START_TEST(forces_are_the_gradient)
     }
     free(g);
     free(other);
+    drop(&f);
+}
+END_TEST
+
+/* A face inside counts as those of the surface do, whatever becomes of theirs. */
+START_TEST(faces_within_count)
+{
+    fixture f = make("box", "nx=2 ny=2 nz=2", 1.0, 1);
+    size_t faces = f.mesh->table[KILN_ON_FACE].used;
+    double *of_face = calloc(faces, sizeof *of_face);
+    uint32_t at = 0;
+    while (kiln_link_is_surface(f.mesh->tet[at / 4].n[at % 4]))
+        at++;
+    kiln_tense_link face = {at, -0.25};
+    const kiln_tense_links within = {.data = &face, .count = 1, .capacity = 1};
+    ck_assert_int_eq(kiln_surface_energy_build(f.energy, f.mesh, of_face, &within, NULL), KILN_OK);
+    kiln_surface_energy_set(f.energy, of_face);
+    const kiln_vec3 *x = (const kiln_vec3 *)(const void *)f.x;
+    kiln_vec3 p[3];
+    for (int k = 0; k < 3; k++)
+        p[k] = x[f.mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]]];
+    double area =
+        0.5 * kiln_v3_norm(kiln_v3_cross(kiln_v3_sub(p[1], p[0]), kiln_v3_sub(p[2], p[0])));
+    ck_assert_double_eq_tol(f.term->value(f.term->self, f.x), -0.25 * area, 1e-15);
+    free(of_face);
     drop(&f);
 }
 END_TEST
@@ -224,6 +251,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("surface energy");
     TCase *c = kiln_test_case(suite, "all");
     tcase_add_test(c, a_box_has_its_area);
+    tcase_add_test(c, faces_within_count);
     tcase_add_test(c, forces_are_the_gradient);
     tcase_add_test(c, the_positive_part_has_a_closed_form);
     tcase_add_test(c, two_threads_give_the_same_bits);
