@@ -116,9 +116,10 @@ static void add_pair(const kiln_collide *c, size_t i, const double *x,
 /* What is between two faces of a hollow is counted by both. */
 static void add_part(const kiln_collide *c, size_t i, const kiln_contact_columns *out)
 {
+    const uint32_t *v = kiln_collide_pair(c, i)->v;
     for (int k = 0; k < 4; k++)
-        out->load[kiln_collide_pair(c, i)->v[k]] +=
-            kiln_collide_load(c, i) * fabs(c->distance.data[i].weight[k]);
+        if (!kiln_collide_is_wall(c, v[k]))
+            out->load[v[k]] += kiln_collide_load(c, i) * fabs(c->distance.data[i].weight[k]);
 }
 
 void kiln_collide_columns(kiln_collide *c, const double *x, const kiln_contact_columns *out)
