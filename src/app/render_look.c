@@ -12,7 +12,7 @@ static const float BELOW = 0.9f; /* light on what it lies on: much of it comes t
 static const kiln_rgb QUIET = {0.44f, 0.46f, 0.48f};
 
 static const kiln_look looks[] = {
-    {"water", 1.333, {0.50f, 0.16f, 0.08f}, 0.40f},
+    {"water", 1.333, {0.80f, 0.24f, 0.10f}, 0.40f},
     {"honey", 1.49, {0.9f, 3.4f, 14.0f}, 0.62f},
     {"glass", 1.52, {0.14f, 0.07f, 0.09f}, 0.40f},
 };

@@ -6,7 +6,7 @@
 
 enum { CUTS = 4, POINTS = (CUTS + 1) * (CUTS + 2) / 2, PIECES = CUTS * CUTS };
 /* Cosine between the mean normal of a vertex and its faces below which it is sharp. */
-static const double SHARP = 0.6;
+static const double SHARP = 0.8;
 
 /* One triangle's patch: corners, their normals (0 where sharp) and the inner control point. */
 typedef struct patch {

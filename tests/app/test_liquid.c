@@ -418,7 +418,7 @@ START_TEST(drops_that_meet_bounce)
                "  liquid = liquid { surface_tension = 0.07 } }\n"
                "local function drop(x, z, v) return body { shape = shape.ball { radius = 1e-3,\n"
                "  h = 0.5e-3 }, at = { x, 0, z }, velocity = { v, 0, 0 }, material = water } end\n"
-               "return scene { duration = 0.012, output = { checkpoint = 4e-3 },\n"
+               "return scene { duration = 0.012, output = { frame = 4e-3, checkpoint = 4e-3 },\n"
                "  contact = contact {}, bodies = { drop(-1.1e-3, 0.2e-3, 0.2),\n"
                "    drop(1.1e-3, -0.2e-3, -0.2) }, step = { integrator = 'bdf2', dt = 2e-4 } }\n");
     ck_assert_int_eq(run_program("run meet.lua -o meet --threads 1 --audit --quiet"), 0);
@@ -434,7 +434,7 @@ START_TEST(drops_that_meet_bounce)
                                "/centre.x$/ && !c) c = i } NR > 1 { if (NR == 2 || $c > m) m = $c; "
                                "x = $c } END { exit !(x < m - 2e-4) }' meet/probes.csv"),
                      0);
-    ck_assert_int_eq(run_program("run meet.lua -o two --threads 2 --until 6e-3 --quiet"), 0);
+    ck_assert_int_eq(run_program("run meet.lua -o two --threads 2 --until 8e-3 --quiet"), 0);
     ck_assert_int_eq(run_program("run meet.lua -o two --threads 2 --resume --quiet"), 0);
     ck_assert_int_eq(run_shell("for r in meet two; do cut -d, -f1-19 $r/stats.csv | tail -1 "
                                ">$r.row; done; cmp meet.row two.row"),
