@@ -50,6 +50,8 @@ for i = 0, count - 1 do
     bodies[#bodies + 1] = body {
         name = "lump" .. (i + 1),
         shape = kinds[(i + i // 3 + 2 * layer) % 3 + 1](),
+        -- One patch: the sides of a star have tags of their own, and rims of patches stay for ever.
+        patches = { patch { tag = 1 } },
         turn = { axis = { math.sin(i), math.cos(2 * i), math.sin(3 * i + 1) }, angle = 40 * i },
         at = {
             0.29 * (place % 3 - 1) + 0.02 * math.sin(5 * i) + 0.02 * odd,
