@@ -122,7 +122,7 @@ START_TEST(water_in_a_skin_bounces)
         "local r, n = 0.05, 4\n"
         "return scene { duration = 0.06, gravity = { 0, 0, -9.81 },\n"
         "  step = { integrator = param('by', 'bdf2'), dt = 2e-3 },\n"
-        "  output = { frame = 0.06, checkpoint = 0.03 }, obstacles = { obstacle.plane {} },\n"
+        "  output = { frame = 0.03, checkpoint = 0.03 }, obstacles = { obstacle.plane {} },\n"
         "  bodies = { body { shape = shape.ball { radius = r, h = 1.08 * r / n },\n"
         "    at = { 0, 0, 1.01 * r }, velocity = { 0, 0, -1 },\n"
         "    material = material { density = 1100, young = 5e4, poisson = 0.45 },\n"
