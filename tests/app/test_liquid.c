@@ -136,9 +136,10 @@ START_TEST(rules_of_pressure)
         "    wall({ 0, 0, 1e-6 }, { 0, 0, -1 }, 'z') },\n"
         "  step = { integrator = 'bdf2', dt = 0.01 } }\n");
     write_file("drop.lua", scene);
-    ck_assert_int_eq(run_shell("sed -i \"s/70.38e-3 }/70.38e-3, pressure = param('rule') }/\" "
-                               "drop.lua"),
-                     0);
+    ck_assert_int_eq(
+        run_shell("sed -i \"s/70.38e-3 }/70.38e-3, pressure = param('rule', 'mini') }/\" "
+                  "drop.lua"),
+        0);
     for (int i = 0; i < 2; i++) {
         char command[200];
         snprintf(command, sizeof command,
@@ -163,7 +164,9 @@ START_TEST(rules_of_pressure)
         double P = hypot(figure("c", 0, PX), figure("c", 0, PY));
         ck_assert_double_eq_tol(figure("c", last, PX), figure("c", 0, PX), 1e-9 * P);
         ck_assert_double_eq_tol(figure("c", last, PY), figure("c", 0, PY), 1e-9 * P);
-        ck_assert_double_eq_tol(figure("c", last, LY) / figure("c", 0, LY), 1.0, 1e-4);
+        /* Where bubbles went is forgotten, and with it the moment of what they carried. */
+        double least = i == 0 ? 1e-6 : 1e-3;
+        ck_assert_double_eq_tol(figure("c", last, LY) / figure("c", 0, LY), 1.0, least);
     }
 }
 END_TEST
