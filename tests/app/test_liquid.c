@@ -125,7 +125,8 @@ START_TEST(rules_of_pressure)
         "tank.lua",
         "local function wall(point, normal, along) return hold { where = select.half_space {\n"
         "  point = point, normal = normal }, components = along } end\n"
-        "return scene { duration = 0.2, gravity = { 0, 0, -9.81 }, output = { checkpoint = 0.1 },\n"
+        "return scene { duration = 0.2, gravity = { 0, 0, -9.81 }, output = { frame = 0.1,\n"
+        "  checkpoint = 0.1 },\n"
         "  bodies = { body { shape = shape.box { lx = 1, ly = 0.25, lz = 0.5, nx = 4, ny = 1,\n"
         "    nz = 2 }, velocity = function(u) return { -math.sin(math.pi * u[1]), 0, 0 } end,\n"
         "    material = material { density = 1000, viscosity = 1e-3,\n"
