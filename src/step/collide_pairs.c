@@ -389,9 +389,8 @@ static kiln_status couple(kiln_collide *c, bool begins, kiln_error *error)
 double kiln_collide_scale_of(const kiln_collide *c, size_t i)
 {
     const kiln_surface_pair *pair = kiln_collide_pair(c, i);
-    double modulus =
-        kiln_collide_softer(c, side_modulus(c, pair->v, pair->split),
-                            side_modulus(c, pair->v + pair->split, 4 - pair->split));
+    double modulus = kiln_collide_softer(c, side_modulus(c, pair->v, pair->split),
+                                         side_modulus(c, pair->v + pair->split, 4 - pair->split));
     return c->hardness * c->options.stiffness * modulus * c->counted.data[i] * skewness(c, pair);
 }
 
