@@ -15,11 +15,8 @@
 
 static const double POOR = 0.2, VERY_POOR = 0.1;
 static const double LONGEST = 1.6; /* sizes, of edges that come in where a valley is filled */
-/* Radians; valleys between bodies that became one are filled when they are sharper. Less leaves
- * pits with thin rims where a seam ends, more fills wide valleys with single tets, and those are
- * teeth. Flat sides cannot give back what is put in beside them. */
-static const double SHARP_VALLEY = 1.7, SHARP_BESIDE_FLAT = 1.4;
-static const double FLAT = 0.9999; /* cosine of a face's normal with that of the surface there */
+static const double SHARP_VALLEY =
+    1.4; /* radians; between bodies that became one these are filled */
 enum { MOST_FILLETS = 6 };
 static const double BEND = 0.25; /* of a segment, from it to a site that may take its place */
 static const double SMALL = 0.8; /* cosine of an angle that is small; minus it, large */
@@ -289,18 +286,6 @@ static bool may_come(const kiln_domain *domain, uint32_t t, double angle[6])
     return true;
 }
 
-/* Whether the face lies as the old surface does where its corner `apex` is, or that is on an edge.
- */
-static bool is_flat(const kiln_domain *domain, uint32_t t, uint32_t face, uint32_t apex)
-{
-    const uint32_t *v = domain->delaunay.tets.data[t].v;
-    const uint8_t *c = kiln_face_corner[face];
-    const kiln_site *s = domain->sites.data;
-    const kiln_piece piece = {.p = {s[v[c[0]]].x, s[v[c[1]]].x, s[v[c[2]]].x}};
-    return s[v[apex]].kind <= KILN_SITE_CURVE ||
-           fabs(kiln_v3_dot(kiln_piece_normal(&piece), s[v[apex]].normal)) > FLAT;
-}
-
 /* A pit, or a sharp valley that is no feature. */
 static bool is_filled(const kiln_domain *domain, uint32_t t)
 {
@@ -316,8 +301,7 @@ static bool is_filled(const kiln_domain *domain, uint32_t t)
         return true;
     /* The two faces meet in the edge of the other two corners, which is that opposite theirs. */
     uint32_t e = 5u - kiln_edge_of[kept[0]][kept[1]];
-    bool flat = is_flat(domain, t, kept[0], kept[1]) || is_flat(domain, t, kept[1], kept[0]);
-    return angle[e] < (flat ? SHARP_BESIDE_FLAT : SHARP_VALLEY) &&
+    return angle[e] < SHARP_VALLEY &&
            !is_segment(domain, tet->v[kiln_edge_ends[e][0]], tet->v[kiln_edge_ends[e][1]]);
 }
 

@@ -17,7 +17,7 @@
 /* A face is of the old outline when some of it is as near as that part of the size, and looks the
  * same way by that cosine. */
 static const double NEAR = 0.15, ALIKE = 0.85;
-static const double REACH = 1.3; /* sizes round such a face, where all is smoothed */
+static const double REACH = 1.0; /* sizes round such a face, where all is smoothed */
 /* Of the way to the middle, in turns, less towards the end of the reach: teeth go, what is as long
  * as several edges stays (Taubin 1995). */
 static const double STEP[2] = {0.5, -0.4};

@@ -81,7 +81,7 @@ static int files_in(const char *path, const char *suffix)
 /* Blanks the cells of columns named t_*, which differ from run to run. */
 static void blank_times(char *text)
 {
-    bool timed[64] = {false};
+    bool timed[128] = {false};
     char *to = text;
     int column = 0;
     bool header = true, cell_start = true;
