@@ -1,6 +1,6 @@
 /* The module of whole-domain remeshing (VPF 4): when flow has made basis matrices bad, or bodies
- * that flow have come so near that they are to be one, the parts concerned get a new mesh. With
- * local remeshing, which sees to the sizes, only the latter.
+ * that flow (or are liquid) have come so near that they are to be one, the parts concerned get a
+ * new mesh. With local remeshing, which sees to the sizes, only the latter.
  *
  * Rest shapes are all a tet knows of its past (u = x), so what does not flow keeps its basis
  * matrices for ever: parts that cannot yield are never touched, and keep their bits. In between,
@@ -127,9 +127,10 @@ static void find_parts_that_flow(const kiln_world *world, uint8_t *flows)
     const uint32_t *material = column_u32(mesh, KILN_FIELD_MATERIAL);
     memset(flows, 0, mesh->parts.count);
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
-        if (kiln_tet_live(mesh, t))
-            flows[mesh->info[t].part] |=
-                world->scene->materials.data[material[t]].base.plastic.flows;
+        if (kiln_tet_live(mesh, t)) {
+            const kiln_material *matter = &world->scene->materials.data[material[t]].base;
+            flows[mesh->info[t].part] |= matter->plastic.flows || matter->liquid;
+        }
 }
 
 /* Bodies that merge may have files with the same tags but other materials: regions are to keep
@@ -427,12 +428,12 @@ static void refuse(const look *l, bool said)
                  l->world->state.clock.time);
 }
 
-/* Elastic and of motion, J. */
+/* Of strain and motion, J. */
 static double energy_of(const kiln_world *world)
 {
     const kiln_mesh *mesh = world->mesh;
     const kiln_field *v = kiln_mesh_field(mesh, KILN_ON_VERTEX, "v");
-    double elastic = kiln_solid_elastic_energy(world->solid, &mesh->x[0].x);
+    double elastic = kiln_solid_strain_energy(world->solid, &mesh->x[0].x);
     if (!v || !world->moves)
         return elastic;
     return elastic + kiln_mass_sums(kiln_solid_mass(world->solid), &mesh->x[0].x,
@@ -574,7 +575,7 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
         return KILN_ERR_MEMORY;
     d->world = world;
     d->settings = settings;
-    if (!world->flows)
+    if (!world->flows && !kiln_scene_has_liquid(world->scene))
         kiln_log(world->context, KILN_LOG_WARNING,
                  "remesh.method = \"global\" makes new meshes of what can yield, and nothing here "
                  "can: bodies keep their meshes and do not merge; give a material plastic, or take "
