@@ -9,9 +9,9 @@
 --   kiln run scenes/drop-in-pool.lua --set case=two -o out/two
 
 local two = param("case", "pool") == "two"
-local radius, size = 1.5e-3, param("size", two and 0.35e-3 or 0.6e-3) -- m
+local radius, size = 1.5e-3, param("size", two and 0.35e-3 or 0.7e-3) -- m
 local width, depth = 12e-3, 4e-3
-local speed = param("speed", two and 0.15 or 0.5) -- m/s
+local speed = param("speed", two and 0.15 or 0.3) -- m/s
 
 local water = material {
     density = 998,

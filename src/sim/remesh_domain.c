@@ -23,8 +23,16 @@
 
 /* Steps, as long as the scene would have them, without another look after a remesh that merged, and
  * at most after one that did not help. Shorter ones are more of them: contact keeps bodies apart
- * for that long, and a new mesh costs as much as many steps. */
-enum { GRAIN = 1024, MERGE_REST = 8, FAILURE_REST = 16, REFUSAL_REST = 4, LONGEST_REST = 64 };
+ * for that long, and a new mesh costs as much as many steps. The crease round a neck of liquid
+ * closes within few. */
+enum {
+    GRAIN = 1024,
+    MERGE_REST = 8,
+    LIQUID_REST = 2,
+    FAILURE_REST = 16,
+    REFUSAL_REST = 4,
+    LONGEST_REST = 64
+};
 enum { BATCH = 512 };
 static const double MOST_SHORTENED = 0.1;
 /* Of the tets of a part, those that may have changed much: in a large one some always have, and new
@@ -399,7 +407,8 @@ static void rest(const look *before, const look *now)
     uint64_t step = before->world->state.step;
     state->remeshes++;
     state->refused = 0.0;
-    state->merge_from = after(before->domain, MERGE_REST);
+    bool liquid = kiln_scene_has_liquid(before->world->scene);
+    state->merge_from = after(before->domain, liquid ? LIQUID_REST : MERGE_REST);
     if (before->why == CAUSE_MERGE)
         return;
     bool helped = now->worst_condition < HELPED * before->domain->settings->condition;
