@@ -144,6 +144,7 @@ KILN_VALIDATION_CASE(wetting, L12, BRIEF, "drops on plates at their contact angl
 KILN_VALIDATION_CASE(wetting, L13, SLOW, "the height of a puddle")
 KILN_VALIDATION_CASE(wetting, L16, BRIEF, "drops at rest stay at rest")
 KILN_VALIDATION_CASE(meet, drops_meet, BRIEF, "drops that meet bounce as one does on a plate")
+KILN_VALIDATION_CASE(meet, drops_join, BRIEF, "drops that meet become one, where that is asked for")
 KILN_VALIDATION_CASE(shell, L17, BRIEF,
                      "water in an elastic shell of the same mesh, pressed and thrown")
 KILN_VALIDATION_CASE(wet_solid, L18, BRIEF, "liquid on a solid of its own mesh that it wets")

@@ -1,4 +1,5 @@
-/* Liquid that meets liquid keeps out of it: drops bounce (docs/liquids.md). */
+/* Liquid that meets liquid: drops bounce, or become one where that is asked for
+ * (docs/liquids.md). */
 #include "contact/clearance.h"
 #include "measure/fixture.h"
 #include "validation/trial.h"
@@ -173,5 +174,124 @@ kiln_status kiln_validate_drops_meet(kiln_validation *validation, kiln_error *er
     report(validation, "oblique", &oblique);
     kiln_validation_report(validation, oblique.turned, kiln_at_most(1e-6),
                            "oblique: angular momentum off, of it");
+    return KILN_OK;
+}
+
+/* --- merging --- */
+
+static const double JOIN_VISCOSITY = 0.1, JOIN_SPEED = 0.1, JOIN_ASIDE = 0.4e-3;
+enum { JOIN_STEPS = 200 };
+
+/* Two that become one. */
+typedef struct joining {
+    double aside;    /* m */
+    double volume;   /* off, of it, at most */
+    double rest;     /* volume, off, of it */
+    double momentum; /* off, of that of one */
+    double turned;   /* angular momentum, off, of that of both about their middle if `aside` */
+    double risen;    /* energy in a step, at most, of that at the begin */
+    double worst;    /* quality */
+    double parts;    /* in the end */
+    double round;    /* radius in the end along the way, of that of a ball of both */
+    double began;    /* J, energy at the begin */
+    kiln_stats first, last;
+} joining;
+
+static void compare(const kiln_trial *trial, joining *j, const kiln_stats *s)
+{
+    double one = kiln_trial_number(trial, DENSITY * 4.19 * pow(RADIUS, 3) * JOIN_SPEED, 1, 1, -1);
+    double arm = kiln_trial_number(trial, JOIN_ASIDE, 1, 0, 0);
+    const kiln_stats *f = &j->first;
+    kiln_vec3 p = kiln_v3(s->px - f->px, s->py - f->py, s->pz - f->pz);
+    kiln_vec3 l = kiln_v3(s->lx - f->lx, s->ly - f->ly, s->lz - f->lz);
+    j->volume = fmax(j->volume, fabs(s->volume / s->rest_volume - 1.0));
+    j->rest = fmax(j->rest, fabs(s->rest_volume / f->rest_volume - 1.0));
+    j->momentum = fmax(j->momentum, kiln_v3_norm(p) / one);
+    j->turned = fmax(j->turned, kiln_v3_norm(l) / (one * arm));
+    j->risen = fmax(j->risen, (energy(s) - energy(&j->last)) / j->began);
+    j->worst = fmin(j->worst, s->q_min);
+    j->last = *s;
+}
+
+/* The vertices of a drop lie on its ball; one of both has twice the volume. */
+static double roundness(const kiln_trial *trial, const kiln_mesh *mesh)
+{
+    double most = 0.0, ball = RADIUS * cbrt(2.0);
+    kiln_vec3 sum = {0, 0, 0};
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        sum = kiln_v3_add(sum, kiln_trial_vector_back(trial, mesh->x[v], 1, 0, 0));
+    sum = kiln_v3_scale(sum, 1.0 / mesh->table[KILN_ON_VERTEX].used);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        most = fmax(most, kiln_v3_norm(kiln_v3_sub(
+                              kiln_trial_vector_back(trial, mesh->x[v], 1, 0, 0), sum)));
+    return most / ball;
+}
+
+static kiln_status watch_join(kiln_trial *trial, kiln_world *world, kiln_error *error)
+{
+    joining *j = trial->user;
+    kiln_stats stats = {.time = 0.0};
+    kiln_world_measure(world, &j->first);
+    j->began = energy(&j->first);
+    j->last = j->first;
+    while (stats.time < trial->scene.duration * (1 - 1e-9)) {
+        KILN_TRY(kiln_trial_step(trial, world, &stats, error));
+        compare(trial, j, &stats);
+    }
+    j->parts = (double)kiln_world_mesh(world)->parts.count;
+    j->round = roundness(trial, kiln_world_mesh(world));
+    return KILN_OK;
+}
+
+static kiln_status set_up_join(kiln_trial *trial, const joining *j, kiln_error *error)
+{
+    const double off = 1.1 * RADIUS;
+    KILN_TRY(kiln_trial_liquid(trial, DENSITY, JOIN_VISCOSITY, TENSION, error));
+    KILN_TRY(add_drop(trial, kiln_v3(-off, 0, 0.5 * j->aside), JOIN_SPEED, error));
+    KILN_TRY(add_drop(trial, kiln_v3(off, 0, -0.5 * j->aside), -JOIN_SPEED, error));
+    kiln_scene_preset(&trial->scene);
+    trial->scene.remesh.merge = 0.3;
+    trial->scene.contact.bodies = trial->scene.contact.self = true;
+    return KILN_OK;
+}
+
+static kiln_status join(kiln_validation *validation, const kiln_view *view, joining *j,
+                        kiln_error *error)
+{
+    kiln_trial trial;
+    kiln_trial_begin(&trial, kiln_validation_context(validation), view);
+    kiln_trial_set_steps(&trial, KILN_BDF2, DT, JOIN_STEPS);
+    j->worst = 1.0;
+    trial.user = j;
+    kiln_status status = set_up_join(&trial, j, error);
+    if (status == KILN_OK)
+        status = kiln_trial_build(&trial, watch_join, error);
+    kiln_trial_end(&trial);
+    return status;
+}
+
+kiln_status kiln_validate_drops_join(kiln_validation *validation, kiln_error *error)
+{
+    for (size_t row = 0; kiln_view_at(row); row++) {
+        const char *name = kiln_view_at(row)->name;
+        joining j = {.aside = JOIN_ASIDE};
+        KILN_TRY(join(validation, kiln_view_at(row), &j, error));
+        kiln_validation_report(validation, j.parts, kiln_near(1.0, 0.0), "%s: parts in the end",
+                               name);
+        kiln_validation_report(validation, j.round, kiln_near(1.0, 0.02),
+                               "%s: farthest from the middle in the end, of a ball of both", name);
+        kiln_validation_report(validation, j.rest, kiln_at_most(1e-12), "%s: rest volume off",
+                               name);
+        kiln_validation_report(validation, j.volume, kiln_at_most(5e-3), "%s: volume off", name);
+        kiln_validation_report(validation, j.momentum, kiln_at_most(1e-10),
+                               "%s: momentum off, of that of one", name);
+        kiln_validation_report(validation, j.turned, kiln_at_most(1e-10),
+                               "%s: angular momentum off, of that of both", name);
+        kiln_validation_report(validation, j.risen, kiln_at_most(1e-3),
+                               "%s: energy that a step adds, of all", name);
+        kiln_validation_report(validation, j.worst, kiln_at_least(0.1), "%s: worst quality", name);
+        if (kiln_validation_is_brief(validation))
+            return KILN_OK;
+    }
     return KILN_OK;
 }

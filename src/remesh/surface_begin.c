@@ -402,6 +402,15 @@ static double segment_distance2(void *user, uint32_t item, kiln_vec3 point)
                : kiln_closest_on_edge(point, s->p).distance2;
 }
 
+void kiln_surface_widen(struct kiln_surface *surface, double times)
+{
+    surface->band *= times;
+    for (size_t i = 0; i < surface->triangles.count; i++) {
+        surface->triangles.data[i].allowed *= times;
+        surface->triangles.data[i].near *= times;
+    }
+}
+
 double kiln_surface_band(const struct kiln_surface *surface, double edge)
 {
     double of_size = KILN_BAND_OF_SIZE * surface->size, of_edge = KILN_BAND_OF_EDGE * edge;

@@ -90,6 +90,9 @@ kiln_foot kiln_surface_curve_foot(const struct kiln_surface *surface, kiln_vec3 
 bool kiln_surface_near(const struct kiln_surface *surface, kiln_vec3 p, kiln_vec3 normal,
                        double limit, uint32_t *under);
 
+/* From now on the band is so many times as wide. */
+void kiln_surface_widen(struct kiln_surface *surface, double times);
+
 /* Within which the surface may change where its edges have that length. */
 double kiln_surface_band(const struct kiln_surface *surface, double edge);
 

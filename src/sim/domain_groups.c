@@ -71,7 +71,7 @@ static kiln_status find_good_mesh(const kiln_scene_remesh *remesh, group *g, kil
     options.gap = remesh->merge;
     options.feature_angle = KILN_PI;
     options.transfer = &transfer;
-    options.least = remesh->quality;
+    options.least = fmin(options.least, remesh->quality); /* repairs see to the rest */
     options.most_lost = options.most_gained = SAME_VOLUME;
     return kiln_domain_remesh(g->old, &options, &g->fresh, &g->report, error);
 }

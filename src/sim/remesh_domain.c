@@ -1,6 +1,6 @@
 /* The module of whole-domain remeshing (VPF 4): when flow has made basis matrices bad, or bodies
- * that flow have come so near that they are to be one, the parts concerned get a new mesh. With
- * local remeshing, which sees to the sizes, only the latter.
+ * that flow (or are liquid) have come so near that they are to be one, the parts concerned get a
+ * new mesh. With local remeshing, which sees to the sizes, only the latter.
  *
  * Rest shapes are all a tet knows of its past (u = x), so what does not flow keeps its basis
  * matrices for ever: parts that cannot yield are never touched, and keep their bits. In between,
@@ -23,8 +23,16 @@
 
 /* Steps, as long as the scene would have them, without another look after a remesh that merged, and
  * at most after one that did not help. Shorter ones are more of them: contact keeps bodies apart
- * for that long, and a new mesh costs as much as many steps. */
-enum { GRAIN = 1024, MERGE_REST = 8, FAILURE_REST = 16, REFUSAL_REST = 4, LONGEST_REST = 64 };
+ * for that long, and a new mesh costs as much as many steps. The crease round a neck of liquid
+ * closes within few. */
+enum {
+    GRAIN = 1024,
+    MERGE_REST = 8,
+    LIQUID_REST = 2,
+    FAILURE_REST = 16,
+    REFUSAL_REST = 4,
+    LONGEST_REST = 64
+};
 enum { BATCH = 512 };
 static const double MOST_SHORTENED = 0.1;
 /* Of the tets of a part, those that may have changed much: in a large one some always have, and new
@@ -127,9 +135,10 @@ static void find_parts_that_flow(const kiln_world *world, uint8_t *flows)
     const uint32_t *material = column_u32(mesh, KILN_FIELD_MATERIAL);
     memset(flows, 0, mesh->parts.count);
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
-        if (kiln_tet_live(mesh, t))
-            flows[mesh->info[t].part] |=
-                world->scene->materials.data[material[t]].base.plastic.flows;
+        if (kiln_tet_live(mesh, t)) {
+            const kiln_material *matter = &world->scene->materials.data[material[t]].base;
+            flows[mesh->info[t].part] |= matter->plastic.flows || matter->liquid;
+        }
 }
 
 /* Bodies that merge may have files with the same tags but other materials: regions are to keep
@@ -398,7 +407,8 @@ static void rest(const look *before, const look *now)
     uint64_t step = before->world->state.step;
     state->remeshes++;
     state->refused = 0.0;
-    state->merge_from = after(before->domain, MERGE_REST);
+    bool liquid = kiln_scene_has_liquid(before->world->scene);
+    state->merge_from = after(before->domain, liquid ? LIQUID_REST : MERGE_REST);
     if (before->why == CAUSE_MERGE)
         return;
     bool helped = now->worst_condition < HELPED * before->domain->settings->condition;
@@ -427,12 +437,12 @@ static void refuse(const look *l, bool said)
                  l->world->state.clock.time);
 }
 
-/* Elastic and of motion, J. */
+/* Of strain and motion, J. */
 static double energy_of(const kiln_world *world)
 {
     const kiln_mesh *mesh = world->mesh;
     const kiln_field *v = kiln_mesh_field(mesh, KILN_ON_VERTEX, "v");
-    double elastic = kiln_solid_elastic_energy(world->solid, &mesh->x[0].x);
+    double elastic = kiln_solid_strain_energy(world->solid, &mesh->x[0].x);
     if (!v || !world->moves)
         return elastic;
     return elastic + kiln_mass_sums(kiln_solid_mass(world->solid), &mesh->x[0].x,
@@ -574,7 +584,7 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
         return KILN_ERR_MEMORY;
     d->world = world;
     d->settings = settings;
-    if (!world->flows)
+    if (!world->flows && !kiln_scene_has_liquid(world->scene))
         kiln_log(world->context, KILN_LOG_WARNING,
                  "remesh.method = \"global\" makes new meshes of what can yield, and nothing here "
                  "can: bodies keep their meshes and do not merge; give a material plastic, or take "

@@ -11,6 +11,7 @@
 #include "remesh/reshaped.h"
 #include "remesh/size_control.h"
 #include "remesh/sizing.h"
+#include "remesh/surface_begin.h"
 #include "remesh/transfer.h"
 #include "remesh/tried.h"
 #include "remesh/unfold.h"
@@ -45,6 +46,8 @@ static const double REPAIR_WORTH = 0.25;
 enum { EFFORT = 30000, EFFORT_A_TET = 300 };
 /* Of that for liquid: what cannot be repaired now, in sharp creases, flows into what can. */
 static const double LIQUID_EFFORT = 0.15;
+/* Of the quality asked for, below which liquid is mended in a band so many times the usual. */
+static const double CRUSHED = 0.5, WIDER = 10.0;
 /* Of a pass that comes out with surfaces through each other, with those places shut. */
 enum { TRIES = 4 };
 /* Looks that find the goal missed, one after the other, before it is said. */
@@ -141,6 +144,26 @@ static kiln_improve_options improve_options(const kiln_local *l)
     return improve;
 }
 
+/* Liquid: where a crease has just come to be, by liquid that has become one or a wave that closes,
+ * its surface moves by more than an edge in a few steps, and tets below it are crushed because
+ * nothing may leave the band of a shape that is gone a moment later. Those are mended in a wider
+ * one. */
+static kiln_status mend_crushed(const kiln_local *l, kiln_remesher *remesher,
+                                kiln_improve_options improve, kiln_improve_report *report,
+                                kiln_error *error)
+{
+    kiln_improve_report mended;
+    improve.asked = improve.goal = CRUSHED * l->state.least_shape;
+    improve.vain = improve.tried = NULL; /* that was in the usual band */
+    if (!kiln_scene_has_liquid(l->world->scene) || !(report->worst_after < improve.goal))
+        return KILN_OK;
+    kiln_surface_widen(remesher->surface, fmax(WIDER / l->settings->band, 1.0));
+    KILN_TRY(kiln_dynamic_improve(remesher, &improve, &mended, error));
+    report->changed += mended.changed;
+    report->worst_after = mended.worst_after;
+    return KILN_OK;
+}
+
 /* The surface is to look like what it is: diagonals that lie across its valleys are flipped. */
 static kiln_status unfold(const kiln_local *l, kiln_remesher *remesher, kiln_error *error)
 {
@@ -170,6 +193,7 @@ static kiln_status change_mesh(kiln_local *l, kiln_remesher *remesher, bool size
     }
     uint32_t shaped = world->mesh->clock;
     KILN_TRY(kiln_dynamic_improve(remesher, &improve, &report, error));
+    KILN_TRY(mend_crushed(l, remesher, improve, &report, error));
     KILN_TRY(kiln_tried_list(world->mesh, shaped, &l->tried[KILN_TRIED_REPAIR], error));
     KILN_TRY(kiln_may_go_on(world->context, error));
     KILN_TRY(kiln_solid_is_clear(world->solid, since, l->within, clear, guard, error));

@@ -29,6 +29,15 @@ static void start(void *settings)
     remesh->contact = 0.5;
 }
 
+kiln_status kiln_remesh_check(const kiln_scene_remesh *remesh, kiln_error *error)
+{
+    if (remesh->method == KILN_REMESH_LOCAL && remesh->space != KILN_SPACE_WORLD &&
+        remesh->merge > 0.0)
+        return kiln_fail_setting(error, "remesh.merge",
+                                 "needs space = \"world\": bodies have no material in common");
+    return KILN_OK;
+}
+
 void kiln_remesh_preset_liquid(kiln_scene_remesh *remesh)
 {
     if (remesh->method == KILN_REMESH_NONE && remesh->said.line == 0) {
@@ -91,10 +100,6 @@ static kiln_status check_method(const kiln_scene_remesh *remesh, const kiln_give
     if (remesh->method == KILN_REMESH_ENERGY && kiln_is_given(given, "merge"))
         return kiln_fail_setting(error, "merge",
                                  "is only for the methods \"global\" and \"local\"");
-    if (remesh->method == KILN_REMESH_LOCAL && remesh->space != KILN_SPACE_WORLD &&
-        kiln_is_given(given, "merge") && remesh->merge > 0.0)
-        return kiln_fail_setting(error, "merge",
-                                 "needs space = \"world\": bodies have no material in common");
     if (remesh->method == KILN_REMESH_ENERGY && remesh->space == KILN_SPACE_WORLD)
         return kiln_fail_setting(error, "space", "the method \"energy\" remeshes the material");
     if (remesh->method == KILN_REMESH_GLOBAL && kiln_is_given(given, "most_tets"))
@@ -238,8 +243,10 @@ static const kiln_schema_row remesh_rows[] = {
     {"condition_change", KILN_VALUE_NUMBER, REMESH(condition_change), KILN_POSITIVE, NULL, NULL,
      .meaning = "global: or has become worse by this factor since the last time, above 1"},
     {"merge", KILN_VALUE_NUMBER, REMESH(merge), KILN_NOT_NEGATIVE, NULL, NULL,
-     .meaning = "surfaces of what can yield become one where they are closer than this part of the "
-                "size there. Preset with global; local: 0, and needs space = \"world\""},
+     .meaning = "surfaces of what can yield or is liquid become one where they are closer than "
+                "this part of the "
+                "size there. Preset with global; local: 0, and needs space = \"world\", which "
+                "liquid has"},
 };
 const kiln_schema kiln_remesh_schema = {
     .name = "remesh",

@@ -56,9 +56,11 @@ kiln_scene_remesh kiln_remesh_default_settings(void); /* KILN_REMESH_NONE */
 /* Are there new meshes for parts that become one, or for all that have become bad? With local
  * remeshing the former, in the world only. */
 bool kiln_remesh_joins(const kiln_scene_remesh *remesh);
-/* Does it ask for sizes other than those of `follow`? */
 /* Liquid cannot live without, and its mesh is that of the world. */
 void kiln_remesh_preset_liquid(kiln_scene_remesh *remesh);
+/* Once that is settled. */
+kiln_status kiln_remesh_check(const kiln_scene_remesh *remesh, kiln_error *error);
+/* Does it ask for sizes other than those of `follow`? */
 bool kiln_remesh_has_wishes(const kiln_scene_remesh *remesh);
 extern const kiln_schema kiln_remesh_schema;
 

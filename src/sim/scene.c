@@ -251,6 +251,7 @@ static kiln_status check_liquid(const kiln_scene *scene, kiln_error *error)
 kiln_status kiln_scene_check(const kiln_scene *scene, kiln_error *error)
 {
     double largest = 0.0;
+    KILN_TRY(kiln_remesh_check(&scene->remesh, error));
     KILN_TRY(check_energy(scene, error));
     KILN_TRY(check_liquid(scene, error));
     for (size_t b = 0; b < scene->bodies.count; b++) {

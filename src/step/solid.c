@@ -702,7 +702,7 @@ kiln_push kiln_solid_held_push(const kiln_solid *solid, uint32_t vertex)
     return push;
 }
 
-double kiln_solid_elastic_energy(kiln_solid *solid, const double *x)
+double kiln_solid_strain_energy(kiln_solid *solid, const double *x)
 {
     kiln_term *elastic = kiln_elements_term(solid->elements);
     double energy = elastic->value(elastic->self, x);
@@ -710,6 +710,12 @@ double kiln_solid_elastic_energy(kiln_solid *solid, const double *x)
         kiln_term *pressure = kiln_nodal_pressure_term(solid->pressure);
         energy += pressure->value(pressure->self, x);
     }
+    return energy;
+}
+
+double kiln_solid_elastic_energy(kiln_solid *solid, const double *x)
+{
+    double energy = kiln_solid_strain_energy(solid, x);
     if (solid->liquid.used) {
         kiln_term *surface = kiln_surface_energy_term(solid->liquid.surface);
         energy += surface->value(surface->self, x);

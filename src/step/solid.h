@@ -242,7 +242,9 @@ typedef struct kiln_press {
 /* Of the last step, if they are watched; obstacles as surfaces. */
 const kiln_press *kiln_solid_presses(const kiln_solid *solid, size_t *count);
 
-/* With the volumetric part of the nodal pressure, and that of surfaces of liquid, J. */
+/* Of strained matter, with the volumetric part of the nodal pressure, J. */
+double kiln_solid_strain_energy(kiln_solid *solid, const double *x);
+/* That, and of surfaces of liquid. On a new mesh only a step knows which of those are walls. */
 double kiln_solid_elastic_energy(kiln_solid *solid, const double *x);
 
 size_t kiln_solid_bytes(const kiln_solid *solid); /* without mesh and factor */

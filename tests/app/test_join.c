@@ -1,0 +1,110 @@
+/* Liquid that becomes one with liquid: drops aside of each other, and what is kept by it. */
+#include "program.h"
+
+#include <math.h>
+
+enum { TEXT = 1 << 18 };
+
+static const char scene[] =
+    "local water = material { density = 1000, viscosity = 5e-3,\n"
+    "                         liquid = liquid { surface_tension = 0.07 } }\n"
+    "local function drop(side)\n"
+    "  return body { shape = shape.ball { radius = 1e-3, h = 0.5e-3 }, material = water,\n"
+    "                at = { side * 1.1e-3, side * 0.3e-3, 0 }, velocity = { -side * 0.2, 0, 0 } }\n"
+    "end\n"
+    "return scene { duration = param('T', 2e-3), output = { checkpoint = 1e-3, frame = 1e-3 },\n"
+    "  bodies = { drop(-1), drop(1) }, contact = contact { thickness = 5e-5, self = true },\n"
+    "  step = { integrator = param('by', 'implicit-euler'), dt = param('dt', 1e-4) },\n"
+    "  remesh = remesh { merge = param('merge', 0.3) } }\n";
+
+typedef struct row {
+    double quality, volume, rest_volume, p[3], l[3], energy;
+} row;
+
+/* Row by row from the second line on; how many there are. */
+static int read_rows(const char *path, row *rows, int most)
+{
+    static char text[TEXT];
+    int count = 0;
+    read_file(path, text, sizeof text);
+    for (char *at = strchr(text, '\n') + 1; *at && count < most; at = strchr(at, '\n') + 1) {
+        double v[17];
+        char *next = at;
+        for (int i = 0; i < 17; i++, next++)
+            v[i] = strtod(next, &next);
+        rows[count++] = (row){.quality = v[5],
+                              .volume = v[6],
+                              .rest_volume = v[7],
+                              .p = {v[8], v[9], v[10]},
+                              .l = {v[11], v[12], v[13]},
+                              .energy = v[14] + v[15] + v[16]};
+    }
+    return count;
+}
+
+static void expect_kept(const row *first, const row *now)
+{
+    double one = 1000 * 4.0 / 3.0 * 3.14159 * 1e-9 * 0.2; /* kg m/s, of a drop */
+    for (int k = 0; k < 3; k++) {
+        ck_assert_double_le(fabs(now->p[k] - first->p[k]), 1e-10 * one);
+        ck_assert_double_le(fabs(now->l[k] - first->l[k]), 1e-10 * fabs(first->l[2]));
+    }
+    ck_assert_double_eq_tol(now->rest_volume / first->rest_volume, 1.0, 1e-12);
+    ck_assert_double_eq_tol(now->volume / first->volume, 1.0, 5e-3);
+    ck_assert_double_ge(now->quality, 0.1);
+}
+
+static const char *const ways[] = {"", "--set by=bdf2", "--set dt=5e-5", "--set dt=2e-4"};
+
+START_TEST(drops_become_one)
+{
+    char command[200], text[TEXT];
+    row rows[200];
+    write_file("join.lua", scene);
+    snprintf(command, sizeof command, "run join.lua -o a --threads 1 --audit --quiet %s", ways[_i]);
+    ck_assert_int_eq(run_program(command), 0);
+    int count = read_rows("a/stats.csv", rows, 200);
+    ck_assert_int_gt(count, 8);
+    for (int i = 1; i < count; i++) {
+        expect_kept(&rows[0], &rows[i]);
+        ck_assert_double_le(rows[i].energy, rows[i - 1].energy * (1 + 1e-12));
+    }
+    ck_assert_int_eq(run_program("mesh info --json a/frames/frame-000002.vtu"), 0);
+    read_file(".out", text, sizeof text);
+    ck_assert_msg(strstr(text, "\"parts\": 1") != NULL, "%s", text);
+}
+END_TEST
+
+START_TEST(drops_that_are_not_asked_to_stay_two)
+{
+    char text[TEXT];
+    write_file("join.lua", scene);
+    ck_assert_int_eq(run_program("run join.lua -o a --threads 1 --quiet --set merge=0"), 0);
+    ck_assert_int_eq(run_program("mesh info --json a/frames/frame-000002.vtu"), 0);
+    read_file(".out", text, sizeof text);
+    ck_assert_msg(strstr(text, "\"parts\": 2") != NULL, "%s", text);
+}
+END_TEST
+
+START_TEST(a_merge_has_its_bits)
+{
+    write_file("join.lua", scene);
+    ck_assert_int_eq(run_program("run join.lua -o a --threads 1 --quiet"), 0);
+    ck_assert_int_eq(run_program("run join.lua -o b --threads 2 --until 1e-3 --quiet"), 0);
+    ck_assert_int_eq(run_program("run join.lua -o b --threads 2 --resume --quiet"), 0);
+    ck_assert_int_eq(run_shell("for r in a b; do cut -d, -f1-19 $r/stats.csv | tail -1 >$r.row; "
+                               "done; cmp a.row b.row"),
+                     0);
+}
+END_TEST
+
+Suite *kiln_test_suite(void)
+{
+    Suite *suite = suite_create("join");
+    TCase *c = kiln_test_case(suite, "all");
+    tcase_add_checked_fixture(c, open_folder, leave_folder);
+    tcase_add_loop_test(c, drops_become_one, 0, sizeof ways / sizeof ways[0]);
+    tcase_add_test(c, drops_that_are_not_asked_to_stay_two);
+    tcase_add_test(c, a_merge_has_its_bits);
+    return suite;
+}
