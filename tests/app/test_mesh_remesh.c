@@ -66,7 +66,11 @@ START_TEST(plates_are_stretched)
     expect(out, "0.001 thick at its thinnest");
     ck_assert_int_eq(kiln("mesh improve plate.mesh -o new.mesh --goal 0.3"), 0);
     expect(out, "worst in the thin metric");
-    ck_assert_int_eq(kiln("mesh improve plate.mesh -o new.mesh --anisotropic never"), 0);
+    /* Without it no tet is good enough, and a plate of many takes long to find that out. */
+    ck_assert_int_eq(kiln("mesh generate box lz=0.001 nx=2 ny=2 nz=1 -o small.mesh"), 0);
+    ck_assert_int_eq(kiln("mesh improve small.mesh -o new.mesh"), 0);
+    expect(out, "worst in the thin metric");
+    ck_assert_int_eq(kiln("mesh improve small.mesh -o new.mesh --anisotropic never"), 0);
     ck_assert_ptr_null(strstr(out, "thin metric"));
     ck_assert_int_eq(kiln("mesh generate box n=3 -o cube.mesh"), 0);
     ck_assert_int_eq(kiln("mesh remesh cube.mesh -o new.mesh --anisotropic thin"), 0);

@@ -138,13 +138,13 @@ START_TEST(a_ball_has_the_bits_of_its_lua)
     if (!has_data())
         return;
     write_file("ball.lua", ball);
-    expect(
-        0,
-        "cp $D/sphere1K.msh . && $K run ball.lua -o lua.run --until 1.4e-3 --set output.frame=2e-4",
-        "done at");
+    expect(0,
+           "cp $D/sphere1K.msh . && $K run ball.lua -o lua.run --until 1.4e-3 --set "
+           "output.frame=2e-4 --set step.dt=5e-5",
+           "done at");
     expect(0,
            "$K run $D/scenes/ball-wall_3D.json -o json.run --until 1.4e-3 --set name=ball "
-           "--set output.frame=2e-4 --set remesh.method=none",
+           "--set output.frame=2e-4 --set step.dt=5e-5 --set remesh.method=none",
            "done at");
     compare_frames();
 }

@@ -358,7 +358,7 @@ static uint64_t hash_after_fall(const piece *pieces, size_t count, kiln_integrat
     add_floor(&r, 0.0, 0.5);
     rig_build(&r);
     set_velocities(&r, pieces);
-    for (int i = 0; i < 8; i++) {
+    for (uint64_t i = 0; i < kiln_test_rounds(5, 8); i++) {
         advance(&r, 0.02);
         size_t count_now = r.solid->collide.acting.count;
         *contacts = count_now > *contacts ? count_now : *contacts;

@@ -132,7 +132,7 @@ START_TEST(test_gradient)
     kiln_random random = kiln_random_start(17, 0);
     kiln_term *term = &t.c.repulsion;
     size_t parts = 0;
-    for (int trial = 0; trial < 12; trial++) {
+    for (uint64_t trial = 0; trial < kiln_test_rounds(4, 12); trial++) {
         enum { STEPS = 400 };
         for (size_t i = 0; i < t.size; i++)
             way[i] = kiln_random_range(&random, -0.015, 0.015);
@@ -292,10 +292,10 @@ START_TEST(test_slide)
                    .turn = slides[_i].turn};
     double least = INFINITY, most = 0.0, lift[2];
     begin(&t, &l, 0.0);
-    for (int i = 0; i < 50; i++) {
+    for (uint64_t i = 0; i < 50; i += kiln_test_rounds(3, 1)) {
         for (size_t v = t.first; v < t.size / 3; v++) {
-            t.x[3 * v] = t.mesh->x[v].x + 0.012 * i;
-            t.x[3 * v + 1] = t.mesh->x[v].y + 0.0026 * i;
+            t.x[3 * v] = t.mesh->x[v].x + 0.012 * (double)i;
+            t.x[3 * v + 1] = t.mesh->x[v].y + 0.0026 * (double)i;
         }
         start(&t, t.x, false);
         find_lift(&t, lift);

@@ -4,6 +4,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+void kiln_test_passed(const char *file, int line)
+{
+    static _Thread_local uint64_t passed;
+    if (passed++ < 1000 || passed % 1000 == 0)
+        _mark_point(file, line);
+}
+
 TCase *kiln_test_case(Suite *suite, const char *name)
 {
     TCase *test_case = tcase_create(name);

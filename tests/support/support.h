@@ -9,6 +9,16 @@
 #include <check.h>
 #include <stdint.h>
 
+/* Check tells the process that waits of every assertion that holds, in microseconds and dozens of
+ * bytes each: tests that look at millions of numbers took most of their time for it. Here it is
+ * told of the first thousand and of one in a thousand after them; of what fails it is told as ever.
+ */
+void kiln_test_passed(const char *file, int line);
+#undef ck_assert_msg
+#define ck_assert_msg(expr, ...)                                                                   \
+    (expr) ? kiln_test_passed(__FILE__, __LINE__)                                                  \
+           : _ck_assert_failed(__FILE__, __LINE__, "Assertion '" #expr "' failed", ##__VA_ARGS__)
+
 /* Each test program defines this and nothing called main. */
 Suite *kiln_test_suite(void);
 
