@@ -558,6 +558,34 @@ START_TEST(who_would_touch_keeps_its_mesh_alone)
 }
 END_TEST
 
+/* Balls near enough to be one, whose tets are bad, and a thread of rubber between them, where the
+ * neck would be: they get new tets all the same, and stay two. */
+START_TEST(what_cannot_merge_has_new_tets_apart)
+{
+    begin(1);
+    dough();
+    ball(-1.01, 0.0);
+    ball(1.01, 0.0);
+    scene_material(scene, "corotated", 1e5, 0.4, 1000);
+    kiln_scene_body *thread = scene_body(scene, "box", "lx=0.02 ly=0.02 lz=2 nx=1 ny=1 nz=50");
+    for (size_t i = 0; i < thread->mesh.points.count; i++) {
+        kiln_vec3 *p = &thread->mesh.points.data[i];
+        *p = kiln_v3_add(*p, kiln_v3(-0.01, 0.15, -1.0));
+    }
+    scene->contact.bodies = true;
+    scene->contact.thickness = 1e-6;
+    scene->remesh.condition = 1.01;
+    scene->pace.dt = 1e-4;
+    kiln_world *world = scene_world(scene);
+    const kiln_mesh *mesh = kiln_world_mesh(world);
+    scene_step(world, scene->duration);
+    ck_assert_uint_eq(kiln_world_remeshes(world), 1);
+    ck_assert_uint_eq(mesh->parts.count, 3);
+    ck_assert_double_ge(worst_quality(mesh), 0.15);
+    end(world);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("domain");
@@ -575,5 +603,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(cases, what_would_leave_nothing_of_a_hold_does_not_merge);
     tcase_add_test(cases, bodies_far_into_each_other_are_one);
     tcase_add_test(cases, who_would_touch_keeps_its_mesh_alone);
+    tcase_add_test(cases, what_cannot_merge_has_new_tets_apart);
     return suite;
 }
