@@ -51,6 +51,7 @@ typedef struct kiln_seam_vertex {
     double volume, rest; /* m^3, of its tets */
     uint32_t body;       /* of its tets, plus 1 */
     uint8_t ring;        /* 1: they are of several; 2, 3, ...: beside; 0: far off */
+    bool sharp;          /* an edge there turns outwards by much */
     bool moved;          /* in this pass */
 } kiln_seam_vertex;
 

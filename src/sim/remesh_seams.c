@@ -6,6 +6,7 @@
  * fields on, with momentum, and rest shapes as well. */
 #include "fem/offset.h"
 #include "mesh/rewind.h"
+#include "mesh/walk.h"
 #include "remesh/fair.h"
 #include "remesh/surface.h"
 #include "sim/remesh_local_impl.h"
@@ -19,6 +20,9 @@ static const double LEAST_TURN = 0.1, LEAST = 0.005;
  * are better by for the next blow. */
 static const double FLOOR = 1.5;
 enum { RINGS = 3 }; /* of vertices that are faired */
+/* Cosine of what an edge turns by that is one of its body, marked as such or not: beside the seam
+ * such edges stay, or bodies would wear off where nothing has become one. */
+static const double SHARP = 0.7;
 /* A vertex whose faces' normals differ by less is on a flat side, which stays flat. */
 static const double FLAT = 1e-9;
 
@@ -71,24 +75,52 @@ static bool is_open(const kiln_local *l, const uint32_t v[3], uint32_t tet)
            scene->materials.data[kiln_world_material_of(l->world->mesh)[tet]].base.plastic.flows;
 }
 
+static kiln_vec3 area_of(const kiln_mesh *mesh, uint32_t face, uint32_t v[3])
+{
+    uint32_t at = mesh->face[face].at;
+    for (int k = 0; k < 3; k++)
+        v[k] = mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
+    return kiln_v3_cross(kiln_v3_sub(mesh->x[v[1]], mesh->x[v[0]]),
+                         kiln_v3_sub(mesh->x[v[2]], mesh->x[v[0]]));
+}
+
 /* seams.open[face], and what its corners are like. */
 static void look_at_faces(kiln_local *l)
 {
     const kiln_mesh *mesh = l->world->mesh;
     for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
+        uint32_t v[3];
         l->seams.open.data[f] = 0;
         if (!kiln_face_live(mesh, f))
             continue;
-        uint32_t at = mesh->face[f].at, v[3];
-        for (int k = 0; k < 3; k++)
-            v[k] = mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
-        l->seams.open.data[f] = is_open(l, v, at / 4);
-        kiln_vec3 area = kiln_v3_cross(kiln_v3_sub(mesh->x[v[1]], mesh->x[v[0]]),
-                                       kiln_v3_sub(mesh->x[v[2]], mesh->x[v[0]]));
+        kiln_vec3 area = area_of(mesh, f, v);
+        l->seams.open.data[f] = is_open(l, v, mesh->face[f].at / 4);
         for (int k = 0; k < 3 && l->seams.open.data[f]; k++) {
             kiln_seam_vertex *to = &l->seams.at.data[v[k]];
             to->area = kiln_v3_add(to->area, area);
             to->size += kiln_v3_norm(area);
+        }
+    }
+}
+
+static void find_sharp(kiln_local *l)
+{
+    const kiln_mesh *mesh = l->world->mesh;
+    kiln_seam_vertex *at = l->seams.at.data;
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
+        uint32_t v[3], w[3];
+        if (!l->seams.open.data[f])
+            continue;
+        kiln_vec3 area = area_of(mesh, f, v);
+        for (int k = 0; k < 3; k++) {
+            uint32_t a = v[k], b = v[(k + 1) % 3];
+            kiln_vec3 other = area_of(mesh, kiln_surface_across(mesh, f, a, b), w);
+            kiln_vec3 along = kiln_v3_sub(mesh->x[b], mesh->x[a]);
+            bool outwards = kiln_v3_dot(kiln_v3_cross(area, other), along) > 0.0;
+            bool turns =
+                kiln_v3_dot(area, other) < SHARP * kiln_v3_norm(area) * kiln_v3_norm(other);
+            at[a].sharp |= outwards && turns;
+            at[b].sharp |= outwards && turns;
         }
     }
 }
@@ -102,8 +134,9 @@ static kiln_vec3 may_go(const void *user, uint32_t vertex, kiln_vec3 direction)
         KILN_VERTEX_FEATURE | KILN_VERTEX_CORNER | KILN_VERTEX_REQUIRED | KILN_VERTEX_INTERFACE;
     const double *contact = kiln_solid_contact(world->solid) + 3 * (size_t)vertex;
     const kiln_seam_vertex *at = &l->seams.at.data[vertex];
-    if (at->ring == 0 || world->mesh->vertex[vertex].flags & stays || contact[0] != 0.0 ||
-        contact[1] != 0.0 || contact[2] != 0.0 || kiln_v3_norm(at->area) > (1.0 - FLAT) * at->size)
+    if (at->ring == 0 || (at->ring > 1 && at->sharp) || world->mesh->vertex[vertex].flags & stays ||
+        contact[0] != 0.0 || contact[1] != 0.0 || contact[2] != 0.0 ||
+        kiln_v3_norm(at->area) > (1.0 - FLAT) * at->size)
         return kiln_v3(0, 0, 0);
     const kiln_held held = kiln_constraints_held(kiln_solid_constraints(world->solid), vertex);
     return kiln_held_free_part(&held, direction);
@@ -147,6 +180,7 @@ kiln_status kiln_local_find_seams(kiln_local *l, kiln_error *error)
     if (!find_rings(l))
         return KILN_OK;
     look_at_faces(l);
+    find_sharp(l);
     const kiln_fair_options options = {l->seams.open.data, may_go, l, LEAST_TURN};
     KILN_TRY(kiln_fair(world->mesh, &options, l->seams.shift.data, &moved, error));
     if (moved > 0)

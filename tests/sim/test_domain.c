@@ -644,6 +644,8 @@ static bump pull_out(kiln_mesh *mesh, uint32_t vertex, double far)
     return bump_at(mesh, vertex);
 }
 
+static const double PULLED = 0.16;
+
 /* A tooth beside the seam of two balls that fly on as one wears off, one elsewhere stays; nothing
  * else is lost by it. */
 START_TEST(seams_are_faired_in_flight)
@@ -663,16 +665,16 @@ START_TEST(seams_are_faired_in_flight)
     kiln_mesh *mesh = kiln_world_mesh(world);
     kiln_stats stats = scene_step(world, scene->duration);
     ck_assert_uint_eq(mesh->parts.count, 1);
-    bump tooth[2] = {pull_out(mesh, top_near(mesh, 0.4), 0.1),
-                     pull_out(mesh, top_near(mesh, 1.6), 0.1)};
+    bump tooth[2] = {pull_out(mesh, top_near(mesh, 0.4), PULLED),
+                     pull_out(mesh, top_near(mesh, 1.6), PULLED)};
     double rest = total(mesh, KILN_FIELD_REST_VOLUME);
     stats = scene_step(world, scene->duration);
     kiln_vec3 before = momentum(&stats);
     double energy = stats.e_kinetic + stats.e_elastic, volume = stats.volume;
     for (int i = 0; i < 30; i++)
         stats = scene_step(world, scene->duration);
-    /* Half of what it was pulled out by: the ball itself is a bump of edges too. */
-    ck_assert_double_lt(bump_at(mesh, tooth[0].vertex).height, tooth[0].height - 0.05);
+    /* What is left is no more than what a surface may turn by. */
+    ck_assert_double_lt(bump_at(mesh, tooth[0].vertex).height, tooth[0].height - PULLED / 3);
     ck_assert_double_gt(bump_at(mesh, tooth[1].vertex).height, 0.99 * tooth[1].height);
     ck_assert_double_le(stats.e_kinetic + stats.e_elastic, energy);
     ck_assert_double_gt(stats.e_kinetic + stats.e_elastic, (1.0 - 1e-3) * energy);
