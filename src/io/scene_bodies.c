@@ -130,6 +130,33 @@ kiln_status kiln_scene_read_mesh(scene_reader *r, const char *path, kiln_soup *s
     return kiln_scene_wrap(r, kiln_soup_read(r->box->context, whole, NULL, soup, &inner), &inner);
 }
 
+/* The file, with tets. */
+static kiln_status make_tets(scene_reader *r, const scene_file_draft *draft, kiln_soup *soup)
+{
+    kiln_error inner = {0};
+    if (draft->slab > 0.0 && !kiln_soup_is_flat(soup))
+        return kiln_scene_fail_key(r, "slab", "must be triangles in a plane of constant z");
+    if (draft->slab > 0.0)
+        return kiln_scene_wrap(r, kiln_soup_draw_out(soup, draft->slab, &inner), &inner);
+    if (soup->tets.count > 0 && draft->repair)
+        return kiln_scene_wrap(r, kiln_scene_mend(r->box->context, draft->path, soup, &inner),
+                               &inner);
+    if (soup->tets.count > 0)
+        return KILN_OK;
+    if (soup->triangles.count == 0)
+        return kiln_scene_fail_key(
+            r, "path", "the file has neither tets nor triangles, got \"%.60s\"", draft->path);
+    r->surface = *soup;
+    kiln_soup_init(soup, r->box->context);
+    kiln_fill_report report;
+    kiln_status status =
+        kiln_fill_surface(&r->surface, draft->path, &draft->fill, soup, &report, &inner);
+    kiln_soup_free(&r->surface);
+    if (status == KILN_OK)
+        kiln_fill_report_log(r->box->context, draft->path, &report);
+    return kiln_scene_wrap(r, status, &inner);
+}
+
 static kiln_status read_file_shape(scene_reader *r, kiln_soup *soup)
 {
     scene_file_draft draft;
@@ -139,27 +166,13 @@ static kiln_status read_file_shape(scene_reader *r, kiln_soup *soup)
     KILN_TRY(kiln_scene_read_mesh(r, draft.path, soup));
     for (int i = 0; i < draft.refine; i++)
         KILN_TRY(kiln_scene_wrap(r, kiln_soup_halve(soup, &inner), &inner));
-    if (draft.slab > 0.0 && !kiln_soup_is_flat(soup))
-        return kiln_scene_fail_key(r, "slab", "must be triangles in a plane of constant z");
-    if (draft.slab > 0.0)
-        return kiln_scene_wrap(r, kiln_soup_draw_out(soup, draft.slab, &inner), &inner);
-    if (soup->tets.count > 0 && draft.repair)
-        return kiln_scene_wrap(r, kiln_scene_mend(r->box->context, draft.path, soup, &inner),
-                               &inner);
-    if (soup->tets.count > 0)
+    KILN_TRY(make_tets(r, &draft, soup));
+    if (draft.layers == 0)
         return KILN_OK;
-    if (soup->triangles.count == 0)
-        return kiln_scene_fail_key(
-            r, "path", "the file has neither tets nor triangles, got \"%.60s\"", draft.path);
-    r->surface = *soup;
-    kiln_soup_init(soup, r->box->context);
-    kiln_fill_report report;
-    kiln_status status =
-        kiln_fill_surface(&r->surface, draft.path, &draft.fill, soup, &report, &inner);
-    kiln_soup_free(&r->surface);
-    if (status == KILN_OK)
-        kiln_fill_report_log(r->box->context, draft.path, &report);
-    return kiln_scene_wrap(r, status, &inner);
+    return kiln_scene_wrap(r,
+                           kiln_scene_stretch(r->box->context, draft.path, (uint32_t)draft.layers,
+                                              draft.fill.size, soup, &inner),
+                           &inner);
 }
 
 static kiln_status read_shape_choice(scene_reader *r, const kiln_shape_param *param, double *out)

@@ -135,6 +135,11 @@ kiln_status kiln_scene_read_mesh(scene_reader *reader, const char *path, kiln_so
  * touch; turns and drops tets as kiln_mesh_import does. Warnings say what was done. */
 kiln_status kiln_scene_mend(kiln_context *context, const char *place, kiln_soup *soup,
                             kiln_error *error);
+
+/* The same body with `layers` tets across where it is thin, as long as `size` along it, m; 0: as
+ * they are. */
+kiln_status kiln_scene_stretch(kiln_context *context, const char *place, uint32_t layers,
+                               double size, kiln_soup *soup, kiln_error *error);
 /* The table at the top holds the parameters of a generated shape. */
 kiln_status kiln_scene_read_generated(scene_reader *reader, const kiln_shape *shape,
                                       kiln_soup *soup);

@@ -208,7 +208,12 @@ static const kiln_schema_row file_rows[] = {
      .meaning = "triangles in a plane of constant z are drawn out by this, for plane problems; 0: "
                 "they are not"},
     {"h", KILN_VALUE_NUMBER, offsetof(scene_file_draft, fill.size), KILN_NOT_NEGATIVE, "m", NULL,
-     .meaning = "surfaces: length of edges, inside and on the surface; 0: as the surface has it"},
+     .meaning = "surfaces, and tets that get `layers`: length of edges, inside and on the surface; "
+                "0: as they are"},
+    {"layers", KILN_VALUE_WHOLE, offsetof(scene_file_draft, layers), KILN_WITHIN(0, 1000), NULL,
+     NULL,
+     .meaning = "plates and needles get new tets, stretched along them, this many across; 0: they "
+                "have what the file or the filling gave them"},
     {"weld", KILN_VALUE_NUMBER, offsetof(scene_file_draft, fill.weld), KILN_NOT_NEGATIVE, "m",
      "1e-5 of the size, on open edges",
      .meaning = "surfaces: points closer than this are one; triangles given twice or without area "

@@ -53,6 +53,7 @@ typedef struct scene_file_draft {
     const char *path;
     bool repair;
     int refine;
+    int layers;
     double slab;
     kiln_fill_options fill;
 } scene_file_draft;

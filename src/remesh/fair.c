@@ -95,7 +95,7 @@ static void flow_along(fairing *f, uint32_t a, uint32_t b)
     if (p->bent * q->bent > 0.0) /* a shape that the mesh shows badly, not noise */
         both = fmin(fabs(p->bent), fabs(q->bent)) * length;
     double much = fmin(fabs(turn) - TURN - both, MOST);
-    if (!(much > 0.0))
+    if (!(much > f->options->least))
         return;
     double flows = copysign(RATE / 12.0 * much * length * room, turn);
     p->gain -= flows;

@@ -17,6 +17,9 @@ typedef struct kiln_fair_options {
     /* The part of a direction in which a vertex of an open face may go. */
     kiln_vec3 (*may_go)(const void *user, uint32_t vertex, kiln_vec3 direction);
     const void *user;
+    /* Radians more than a surface may turn by, below which nothing is done: 0 fairs for ever, by
+     * less and less. */
+    double least;
 } kiln_fair_options;
 
 /* Where the vertices are to go in the world, by how much: shift[vertex slot] has what they are to

@@ -19,7 +19,9 @@ static const double BLUNT = 0.52;
 typedef struct group {
     kiln_mesh *old, *fresh; /* fresh is NULL: it keeps the old one */
     kiln_domain_report report;
-    uint32_t first; /* row of its first tet in the new mesh of the world */
+    uint32_t root;  /* its lowest part in the old one */
+    uint32_t first; /* row of its first tet in the new one */
+    bool apart;     /* its parts are not to become one */
 } group;
 
 typedef struct groups {
@@ -68,7 +70,7 @@ static kiln_status find_good_mesh(const kiln_scene_remesh *remesh, group *g, kil
         options.size_min = remesh->size_min;
         options.size_max = remesh->size_max;
     }
-    options.gap = remesh->merge;
+    options.gap = g->apart ? 0.0 : remesh->merge;
     options.feature_angle = KILN_PI;
     options.transfer = &transfer;
     options.least = fmin(options.least, remesh->quality); /* repairs see to the rest */
@@ -116,12 +118,28 @@ static kiln_status keep_sets(const groups *all, group *g, kiln_error *error)
     return KILN_OK;
 }
 
+/* What cannot become one, or would touch others, can have new tets all the same, within the
+ * surfaces that its bodies have. Merging may wait, bad tets should not. */
+static bool may_stay_apart(const groups *all, group *g)
+{
+    bool other = g->report.joined && !g->apart && !all->wish->merging;
+    g->apart |= other;
+    return other;
+}
+
 static kiln_status remesh_group(const groups *all, group *g, kiln_error *error)
 {
-    const kiln_world *world = all->wish->world;
-    KILN_TRY(kiln_mesh_extract(world->mesh, all->take.data, &g->old, error));
-    KILN_TRY(find_features(g->old, false, error));
+    const kiln_domain_wish *wish = all->wish;
+    const kiln_world *world = wish->world;
+    for (size_t p = 0; p < world->mesh->parts.count; p++)
+        all->take.data[p] = wish->due[p] && wish->group[p] == g->root;
+    if (!g->old) {
+        KILN_TRY(kiln_mesh_extract(world->mesh, all->take.data, &g->old, error));
+        KILN_TRY(find_features(g->old, false, error));
+    }
     KILN_TRY(find_good_mesh(&world->scene->remesh, g, error));
+    if (!g->fresh && may_stay_apart(all, g))
+        KILN_TRY(find_good_mesh(&world->scene->remesh, g, error));
     if (g->fresh && is_in_vain(all, g))
         keep_old(g);
     if (g->fresh)
@@ -136,9 +154,7 @@ static kiln_status remesh_all(groups *all, kiln_error *error)
     for (uint32_t first = 0; first < parts; first++) {
         if (!wish->due[first] || wish->group[first] != first)
             continue;
-        for (size_t p = 0; p < parts; p++)
-            all->take.data[p] = wish->group[p] == first;
-        KILN_TRY(kiln_array_push(all->context, &all->all, ((group){0}), error));
+        KILN_TRY(kiln_array_push(all->context, &all->all, ((group){.root = first}), error));
         KILN_TRY(remesh_group(all, &all->all.data[all->all.count - 1], error));
     }
     return KILN_OK;
@@ -207,14 +223,17 @@ static kiln_status put_off_touching(groups *all, const kiln_mesh *whole, bool *c
     if (*clear)
         return KILN_OK;
     kiln_log(world->context, KILN_LOG_INFO,
-             "a whole-domain remesh at %.4g s is put off: %zu pairs of faces would touch or pass "
+             "a whole-domain remesh at %.4g s is not taken: %zu pairs of faces would touch or pass "
              "through each other",
              world->state.clock.time, found.pairs);
     all->sum->said = true;
+    group *at[2] = {fresh_at(all, whole, found.face[0]), fresh_at(all, whole, found.face[1])};
     for (int k = 0; k < 2; k++) {
-        group *g = fresh_at(all, whole, found.face[k]);
-        if (g)
-            keep_old(g);
+        if (!at[k] || (k == 1 && at[1] == at[0]))
+            continue;
+        keep_old(at[k]);
+        if (may_stay_apart(all, at[k]))
+            KILN_TRY(remesh_group(all, at[k], error));
     }
     return KILN_OK;
 }

@@ -241,7 +241,7 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
     note_walls(f);
     stay_within(f);
     sit(f);
-    const kiln_fair_options options = {f->open.data, may_go, f};
+    const kiln_fair_options options = {f->open.data, may_go, f, 0.0};
     KILN_TRY(kiln_fair(world->mesh, &options, f->shift.data, &moved, error));
     if (moved == 0)
         return KILN_OK;

@@ -118,6 +118,9 @@ static void destroy(void *self)
     kiln_array_free(context, &l->flowed);
     kiln_array_free(context, &l->at_rest);
     kiln_array_free(context, &l->line);
+    kiln_array_free(context, &l->seams.open);
+    kiln_array_free(context, &l->seams.shift);
+    kiln_array_free(context, &l->seams.at);
     kiln_array_free(context, &l->load);
     kiln_array_free(context, &l->pressed);
     kiln_array_free(context, &l->bent);
@@ -184,6 +187,7 @@ static kiln_status change_mesh(kiln_local *l, kiln_remesher *remesher, bool size
     kiln_size_report sizes = {0};
     uint32_t since = world->mesh->clock;
     kiln_local_slide_line(l, remesher);
+    kiln_local_fair_seams(l, remesher);
     if (sized) {
         KILN_TRY(kiln_local_look_at_growth(l, error));
         KILN_TRY(kiln_size_control(remesher, &size, &sizes, error));
@@ -210,6 +214,7 @@ static kiln_status carry_over(kiln_local *l, kiln_error *error)
     kiln_world *world = l->world;
     kiln_transfer_options transfer = {.mass = KILN_FIELD_MASS, .even = KILN_FIELD_EVEN};
     KILN_TRY(kiln_transfer(world->mesh, &transfer, NULL, error));
+    KILN_TRY(kiln_local_settle_seams(l, error));
     KILN_TRY(kiln_world_carry(world, NULL, error));
     return kiln_changes_note_pass(&l->changes, world->mesh, error);
 }
@@ -294,8 +299,10 @@ static kiln_status make_passes(kiln_local *l, const kiln_remesh_options *options
     l->work.remesh_seconds += kiln_wall_seconds() - started;
     guarded.guard = guard.mesh ? &guard.guard : NULL;
     kiln_status status = make_clear_pass(l, &guarded, sized, &guard, clear, error);
-    if (status == KILN_OK && !*clear && sized)
+    if (status == KILN_OK && !*clear && (sized || l->fairs)) {
+        l->fairs = false;
         status = make_clear_pass(l, &guarded, false, &guard, clear, error);
+    }
     kiln_keep_out_end(&guard);
     return status;
 }
@@ -554,10 +561,11 @@ static kiln_status look_and_remesh(kiln_local *l, kiln_error *error)
     kiln_remesh_options options = pass_options(l);
     double started = kiln_wall_seconds();
     KILN_TRY(kiln_local_find_line(l, error));
-    bool needed = false, resting = !l->slides && rests(l);
+    KILN_TRY(kiln_local_find_seams(l, error));
+    bool needed = false, resting = !l->slides && !l->fairs && rests(l);
     if (!resting)
         KILN_TRY(is_needed(l, &options, &needed, error));
-    needed |= l->slides;
+    needed |= l->slides || l->fairs;
     l->work.size_seconds += kiln_wall_seconds() - started;
     if (resting) {
         l->work.worst = l->state.last_worst;
@@ -566,6 +574,7 @@ static kiln_status look_and_remesh(kiln_local *l, kiln_error *error)
     l->state.nearing = 0;
     if (needed)
         KILN_TRY(remesh(l, &options, error));
+    l->fairs = false;
     watch_goal(l);
     return l->work.worst == 0.0 ? KILN_OK : note_look(l, error);
 }

@@ -44,6 +44,26 @@ typedef struct kiln_line_vertex {
     uint32_t edges;          /* of the line; 0: not on one */
 } kiln_line_vertex;
 
+/* Of a vertex of parts made of several bodies (remesh_seams.c). */
+typedef struct kiln_seam_vertex {
+    kiln_vec3 area;      /* m^2, of its faces, twice, outwards */
+    double size;         /* m^2, likewise */
+    double volume, rest; /* m^3, of its tets */
+    uint32_t body;       /* of its tets, plus 1 */
+    uint8_t ring;        /* 1: they are of several; 2, 3, ...: beside; 0: far off */
+    bool sharp;          /* an edge there turns outwards by much */
+    bool moved;          /* in this pass */
+} kiln_seam_vertex;
+
+typedef struct kiln_seams {
+    KILN_ARRAY_OF(uint8_t)
+    open; /* [face slot] may be faired */
+    KILN_ARRAY_OF(kiln_vec3)
+    shift; /* [vertex slot] in the next pass */
+    KILN_ARRAY_OF(kiln_seam_vertex)
+    at; /* [vertex slot] */
+} kiln_seams;
+
 typedef struct kiln_local {
     kiln_world *world;
     const kiln_scene_remesh *settings;
@@ -54,7 +74,8 @@ typedef struct kiln_local {
     KILN_ARRAY_OF(uint8_t)
     at_rest; /* [tet slot] solid beside liquid: what counts is its shape at rest; none: empty */
     KILN_ARRAY_OF(kiln_line_vertex)
-    line;                /* [vertex slot] where there are lines */
+    line; /* [vertex slot] where there are lines */
+    kiln_seams seams;
     kiln_f64_array load; /* [vertex] scratch of what presses, and */
     KILN_ARRAY_OF(kiln_sym3)
     pressed;                               /* [vertex] what it asks for */
@@ -73,6 +94,7 @@ typedef struct kiln_local {
     bool led;        /* a velocity field leads the matter in this step */
     bool is_pressed; /* what presses asked for sizes in this step */
     bool slides;     /* a line does, in this step */
+    bool fairs;      /* seams are faired in its pass */
     bool growth_said;
 } kiln_local;
 
@@ -96,6 +118,12 @@ kiln_status kiln_local_look_at_growth(kiln_local *l, kiln_error *error);
 /* remesh_line.c: l->slides, and where to; and then, in a pass. */
 kiln_status kiln_local_find_line(kiln_local *l, kiln_error *error);
 void kiln_local_slide_line(const kiln_local *l, kiln_remesher *remesher);
+
+/* remesh_seams.c: l->fairs, and where to; and then, in a pass. */
+kiln_status kiln_local_find_seams(kiln_local *l, kiln_error *error);
+void kiln_local_fair_seams(kiln_local *l, kiln_remesher *remesher);
+/* After fields are carried over: matter that has flowed along the surface is no denser for it. */
+kiln_status kiln_local_settle_seams(const kiln_local *l, kiln_error *error);
 
 /* A pass by l->sizing on the mesh of the step's begin; l->work.changed says what came of it. */
 kiln_status kiln_local_remesh_within(kiln_local *l, kiln_error *error);

@@ -507,6 +507,13 @@ START_TEST(meshes_from_files)
     ck_assert_int_eq(kiln_shape_make(box, 0, NULL, &soup, NULL), KILN_OK);
     ck_assert_int_eq(kiln_soup_write(context, in_folder(&w.dir, "b.mesh", path), NULL, &soup, NULL),
                      KILN_OK);
+    kiln_soup plate;
+    kiln_soup_init(&plate, context);
+    const char *flat[] = {"lz=0.02", "nx=20", "ny=20", "nz=1"};
+    ck_assert_int_eq(kiln_shape_make(box, 4, flat, &plate, NULL), KILN_OK);
+    ck_assert_int_eq(
+        kiln_soup_write(context, in_folder(&w.dir, "plate.mesh", path), NULL, &plate, NULL),
+        KILN_OK);
     snprintf(
         text, sizeof text,
         "local m = material { young = 1 } return scene { duration = 1, bodies = { body { shape "
@@ -514,7 +521,8 @@ START_TEST(meshes_from_files)
         "'tet.off', max_edge = 0.5 }, material = m }, body { shape = shape.file { path = "
         "'tet.off', "
         "h = 0.4, weld = 1e-6, exact = true, regions = true, patch_angle = 30 }, material = m }, "
-        "body { shape = shape.file { path = 'tet.off', envelope = 0.05 }, material = m } } }");
+        "body { shape = shape.file { path = 'tet.off', envelope = 0.05 }, material = m }, body { "
+        "shape = shape.file { path = 'plate.mesh', h = 0.1, layers = 2 }, material = m } } }");
     FILE *out = fopen(in_folder(&w.dir, "files.lua", path), "w");
     fputs(text, out);
     fclose(out);
@@ -526,6 +534,14 @@ START_TEST(meshes_from_files)
     ck_assert_uint_eq(s->bodies.data[0].mesh.tets.count, soup.tets.count);
     for (int k = 1; k < 4; k++)
         ck_assert_uint_gt(s->bodies.data[k].mesh.tets.count, 0);
+    /* Longer than before along the plate, and with points amid it. */
+    const kiln_soup *thin = &s->bodies.data[4].mesh;
+    size_t amid = 0;
+    for (size_t i = 0; i < thin->points.count; i++)
+        amid += fabs(thin->points.data[i].z - 0.01) < 0.005;
+    ck_assert_uint_lt(thin->tets.count, plate.tets.count);
+    ck_assert_uint_gt(amid, 50);
+    kiln_soup_free(&plate);
     kiln_soup_free(&soup);
     end_whole(&w);
     kiln_context_destroy(context);

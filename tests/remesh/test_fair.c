@@ -65,7 +65,7 @@ static double volume_of(const rig *r)
 
 static void fair(rig *r, kiln_vec3 (*may_go)(const void *, uint32_t, kiln_vec3))
 {
-    const kiln_fair_options options = {r->open, may_go, r->mesh};
+    const kiln_fair_options options = {r->open, may_go, r->mesh, 0.0};
     memset(r->shift, 0, r->mesh->table[KILN_ON_VERTEX].used * sizeof *r->shift);
     ck_assert_int_eq(kiln_fair(r->mesh, &options, r->shift, &r->moved, NULL), KILN_OK);
     for (uint32_t v = 0; v < r->mesh->table[KILN_ON_VERTEX].used; v++)

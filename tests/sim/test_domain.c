@@ -558,6 +558,134 @@ START_TEST(who_would_touch_keeps_its_mesh_alone)
 }
 END_TEST
 
+/* Balls near enough to be one, whose tets are bad, and a thread of rubber between them, where the
+ * neck would be: they get new tets all the same, and stay two. */
+START_TEST(what_cannot_merge_has_new_tets_apart)
+{
+    begin(1);
+    dough();
+    ball(-1.01, 0.0);
+    ball(1.01, 0.0);
+    scene_material(scene, "corotated", 1e5, 0.4, 1000);
+    kiln_scene_body *thread = scene_body(scene, "box", "lx=0.02 ly=0.02 lz=2 nx=1 ny=1 nz=50");
+    for (size_t i = 0; i < thread->mesh.points.count; i++) {
+        kiln_vec3 *p = &thread->mesh.points.data[i];
+        *p = kiln_v3_add(*p, kiln_v3(-0.01, 0.15, -1.0));
+    }
+    scene->contact.bodies = true;
+    scene->contact.thickness = 1e-6;
+    scene->remesh.condition = 1.01;
+    scene->pace.dt = 1e-4;
+    kiln_world *world = scene_world(scene);
+    const kiln_mesh *mesh = kiln_world_mesh(world);
+    scene_step(world, scene->duration);
+    ck_assert_uint_eq(kiln_world_remeshes(world), 1);
+    ck_assert_uint_eq(mesh->parts.count, 3);
+    ck_assert_double_ge(worst_quality(mesh), 0.15);
+    end(world);
+}
+END_TEST
+
+typedef struct bump {
+    uint32_t vertex;
+    double height;    /* over the middle of its neighbours, outwards, m */
+    kiln_vec3 normal; /* of unit length */
+} bump;
+
+/* Of a vertex of the surface. */
+static bump bump_at(const kiln_mesh *mesh, uint32_t vertex)
+{
+    kiln_vec3 sum = {0, 0, 0}, normal = {0, 0, 0};
+    double count = 0.0;
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
+        uint32_t at = mesh->face[f].at, v[3];
+        for (int k = 0; k < 3 && kiln_face_live(mesh, f); k++)
+            v[k] = mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
+        if (!kiln_face_live(mesh, f) || (v[0] != vertex && v[1] != vertex && v[2] != vertex))
+            continue;
+        normal = kiln_v3_add(normal, kiln_v3_cross(kiln_v3_sub(mesh->x[v[1]], mesh->x[v[0]]),
+                                                   kiln_v3_sub(mesh->x[v[2]], mesh->x[v[0]])));
+        for (int k = 0; k < 3; k++)
+            if (v[k] != vertex) {
+                sum = kiln_v3_add(sum, kiln_v3_sub(mesh->x[vertex], mesh->x[v[k]]));
+                count++;
+            }
+    }
+    normal = kiln_v3_normalize(normal);
+    return (bump){vertex, kiln_v3_dot(sum, normal) / count, normal};
+}
+
+/* The highest vertex of the surface near a plane across x. */
+static uint32_t top_near(const kiln_mesh *mesh, double x)
+{
+    uint32_t top = KILN_NONE;
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        if (mesh->vertex[v].flags & KILN_VERTEX_SURFACE && fabs(mesh->x[v].x - x) < 0.1 &&
+            (top == KILN_NONE || mesh->x[v].y > mesh->x[top].y))
+            top = v;
+    return top;
+}
+
+/* Pulls a vertex of the surface out; matter is as dense as before. */
+static bump pull_out(kiln_mesh *mesh, uint32_t vertex, double far)
+{
+    kiln_f64_array dense = {0};
+    double *rest = kiln_offsets_of(mesh).rest_volume;
+    kiln_error error;
+    uint32_t tets = mesh->table[KILN_ON_TET].used;
+    ck_assert_int_eq(kiln_array_reserve(context, &dense, tets, &error), KILN_OK);
+    for (uint32_t t = 0; t < tets; t++)
+        dense.data[t] = rest[t] / kiln_mesh_tet_volume(mesh, t);
+    mesh->x[vertex] = kiln_v3_madd(mesh->x[vertex], far, bump_at(mesh, vertex).normal);
+    mesh->u[vertex] = mesh->x[vertex];
+    for (uint32_t t = 0; t < tets; t++)
+        rest[t] = dense.data[t] * kiln_mesh_tet_volume(mesh, t);
+    kiln_array_free(context, &dense);
+    return bump_at(mesh, vertex);
+}
+
+static const double PULLED = 0.16;
+
+/* A tooth beside the seam of two balls that fly on as one wears off, one elsewhere stays; nothing
+ * else is lost by it. */
+START_TEST(seams_are_faired_in_flight)
+{
+    begin(1);
+    dough();
+    for (int i = 0; i < 2; i++) {
+        kiln_scene_body *body = scene_body(scene, "ball", "h=0.25");
+        for (size_t k = 0; k < body->mesh.points.count; k++)
+            body->mesh.points.data[k].x += i ? 1.01 : -1.01;
+        body->velocity = kiln_quantity_vector(kiln_v3(3, 2, 1));
+    }
+    scene->contact.bodies = true;
+    scene->contact.thickness = 1e-6;
+    scene->pace.dt = 1e-3;
+    kiln_world *world = scene_world(scene);
+    kiln_mesh *mesh = kiln_world_mesh(world);
+    kiln_stats stats = scene_step(world, scene->duration);
+    ck_assert_uint_eq(mesh->parts.count, 1);
+    bump tooth[2] = {pull_out(mesh, top_near(mesh, 0.4), PULLED),
+                     pull_out(mesh, top_near(mesh, 1.6), PULLED)};
+    double rest = total(mesh, KILN_FIELD_REST_VOLUME);
+    stats = scene_step(world, scene->duration);
+    kiln_vec3 before = momentum(&stats);
+    double energy = stats.e_kinetic + stats.e_elastic, volume = stats.volume;
+    for (int i = 0; i < 30; i++)
+        stats = scene_step(world, scene->duration);
+    /* What is left is no more than what a surface may turn by. */
+    ck_assert_double_lt(bump_at(mesh, tooth[0].vertex).height, tooth[0].height - PULLED / 3);
+    ck_assert_double_gt(bump_at(mesh, tooth[1].vertex).height, 0.99 * tooth[1].height);
+    ck_assert_double_le(stats.e_kinetic + stats.e_elastic, energy);
+    ck_assert_double_gt(stats.e_kinetic + stats.e_elastic, (1.0 - 1e-3) * energy);
+    ck_assert_double_lt(kiln_v3_norm(kiln_v3_sub(momentum(&stats), before)),
+                        1e-9 * kiln_v3_norm(before));
+    ck_assert_double_eq_tol(stats.volume, volume, 1e-4 * volume);
+    ck_assert_double_eq_tol(total(mesh, KILN_FIELD_REST_VOLUME), rest, 1e-12 * rest);
+    end(world);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("domain");
@@ -575,5 +703,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(cases, what_would_leave_nothing_of_a_hold_does_not_merge);
     tcase_add_test(cases, bodies_far_into_each_other_are_one);
     tcase_add_test(cases, who_would_touch_keeps_its_mesh_alone);
+    tcase_add_test(cases, what_cannot_merge_has_new_tets_apart);
+    tcase_add_test(cases, seams_are_faired_in_flight);
     return suite;
 }
