@@ -274,6 +274,7 @@ static kiln_energy_options options_of(const energy *e, const kiln_local_objectiv
                                              : COLLAPSE_PART;
     options.collapse = said->collapse > 0.0 ? said->collapse : cheap * options.split;
     options.sizes = KILN_FIELD_START_SIZE;
+    options.settles = true;
     options.finest = said->size_min > 0.0 ? said->size_min : FINEST_PART * e->state.start_size;
     options.share = e->world->moves ? said->share : 0.0;
     options.mark = e->world->moves ? 0.0 : MARK;

@@ -34,6 +34,10 @@ typedef struct kiln_energy_options {
     const char *sizes; /* vertex field, m: no edge is collapsed that is longer at either end; NULL:
                           none is */
     double *lost; /* J, [part]: gets what is stored less at the step's begin; NULL: nobody asks */
+    /* After all changes the begin is set right at what they have made or moved (energy_settle.c).
+     * That is no change of the mesh: what the step minimises is another by it, and gains are those
+     * before. */
+    bool settles;
 } kiln_energy_options;
 
 typedef struct kiln_energy_count {

@@ -26,9 +26,10 @@ typedef struct begin_star {
 /* Nodes of pressure have energies that are not those of single tets. Among others surfaces feel
  * forces and are in their way, and what is set right behind them alone comes out of step with them:
  * two balls got back up to 2.4 % of their energy after they had lost it. */
-static bool is_asked(const kiln_local_objective *o)
+static bool is_asked(const kiln_energy_pass *w)
 {
-    return o->scheme.scale > 0.0 && !o->nodal && !o->surface;
+    const kiln_local_objective *o = w->objective;
+    return w->options->settles && o->scheme.scale > 0.0 && !o->nodal && !o->surface;
 }
 
 static kiln_vec3 *shifts_of(const kiln_energy_pass *w)
@@ -65,7 +66,7 @@ kiln_status kiln_energy_note_paces(kiln_energy_pass *pass)
     kiln_vec3 *shift = shifts_of(pass);
     if (shift)
         memset(shift, 0, rows * sizeof *shift);
-    if (!is_asked(o))
+    if (!is_asked(pass))
         return KILN_OK;
     KILN_TRY(kiln_array_reserve(pass->remesher->context, &pass->pace, rows, pass->error));
     pass->pace.count = rows;
@@ -79,7 +80,7 @@ void kiln_energy_note_fresh(kiln_energy_pass *pass, uint32_t vertex, const uint3
 {
     kiln_context *context = pass->remesher->context;
     kiln_vec3 sum = kiln_v3(0, 0, 0);
-    if (!is_asked(pass->objective) || pass->status != KILN_OK)
+    if (!is_asked(pass) || pass->status != KILN_OK)
         return;
     for (int i = 0; i < parents; i++)
         sum = kiln_v3_madd(sum, weight[i], pass->pace.data[parent[i]]);

@@ -154,6 +154,7 @@ START_TEST(what_is_made_begins_where_forces_leave_it)
     kiln_objective_look(&o);
     kiln_energy_options options = options_of(0.01 * best_prediction(&o));
     options.lost = &lost;
+    options.settles = true;
     double before = stored_at_begin(&o);
     ck_assert_uint_gt(remesh(&r, &o, &options).splits.taken, 20);
     ck_assert_double_eq_tol(before - stored_at_begin(&o), lost, 1e-9 * before);
