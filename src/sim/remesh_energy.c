@@ -12,9 +12,13 @@
 #include <string.h>
 
 /* Of the energy that a step stores and moves, for tolerances that are not given. */
-#define SPLIT_PART    1e-5
-#define COLLAPSE_PART 1e-2 /* of what a split must gain */
-#define FINEST_PART   0.02 /* of the start's mean edge */
+#define SPLIT_PART 1e-5
+/* Of what a split must gain. In motion what gains less than a split would is in the way of the next
+ * step: with a hundredth a shaken rod has twice the vertices for the same shape. Static solves
+ * would undo on one patch what they have done on another. */
+#define COLLAPSE_PART        1e-2
+#define COLLAPSE_PART_MOVING 1.0
+#define FINEST_PART          0.02 /* of the start's mean edge */
 /* Static: a round makes the splits that promise at least this part of the best. Flips and moves
  * cost no unknowns, so they are to have their turn before less is split: half again as many
  * vertices for the same energy without. */
@@ -123,6 +127,9 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     if (world->scene->contact.steady && has_friction(world->scene))
         KILN_TRY(
             add_field(world, KILN_FIELD_STEADY, KILN_ON_TET, KILN_F64, 1, KILN_RULE_COPY, error));
+    if (world->scene->solid.integrator == KILN_BDF2)
+        KILN_TRY(add_field(world, KILN_FIELD_SETTLED, KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_NONE,
+                           error));
     if (has_load(world, KILN_LOAD_BODY))
         KILN_TRY(
             add_field(world, KILN_FIELD_BULK, KILN_ON_TET, KILN_F64, 3, KILN_RULE_COPY, error));
@@ -244,6 +251,16 @@ static double energy_of_step(const energy *e, const kiln_local_objective *object
     return sum + kiln_mass_sums(kiln_solid_mass(world->solid), &world->mesh->x[0].x, v).kinetic;
 }
 
+/* Of a motion that begins, what is small against all that will move is not small against what
+ * moves: errors of the first steps stay in it. */
+static double split_of(const kiln_scene_remesh *said, double whole)
+{
+    double part = said->part > 0.0 ? said->part : SPLIT_PART;
+    if (!(said->split > 0.0))
+        return part * whole;
+    return said->part > 0.0 ? fmin(said->split, part * whole) : said->split;
+}
+
 static kiln_energy_options options_of(const energy *e, const kiln_local_objective *objective,
                                       double h)
 {
@@ -251,14 +268,27 @@ static kiln_energy_options options_of(const energy *e, const kiln_local_objectiv
     const kiln_scene_remesh *said = e->settings;
     kiln_energy_options options = {
         .depth = DEPTH, .quality = e->state.least_shape, .most_tets = (size_t)said->most_tets};
-    options.split = said->split > 0.0 ? said->split : SPLIT_PART * whole;
-    options.collapse = said->collapse > 0.0 ? said->collapse : COLLAPSE_PART * options.split;
+    options.split = split_of(said, whole);
+    double cheap = said->collapse_part > 0.0 ? said->collapse_part
+                   : e->world->moves         ? COLLAPSE_PART_MOVING
+                                             : COLLAPSE_PART;
+    options.collapse = said->collapse > 0.0 ? said->collapse : cheap * options.split;
     options.sizes = KILN_FIELD_START_SIZE;
+    options.settles = true;
     options.finest = said->size_min > 0.0 ? said->size_min : FINEST_PART * e->state.start_size;
     options.share = e->world->moves ? said->share : 0.0;
     options.mark = e->world->moves ? 0.0 : MARK;
     options.tolerance = kiln_solid_tolerance(e->world->solid, h);
     return options;
+}
+
+/* What bdf2 remembers of the step before goes along with the begin of this one. */
+static void shift_past(const kiln_world *world)
+{
+    double *before = kiln_world_column(world, KILN_ON_VERTEX, "x_before");
+    const double *shift = kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_SETTLED);
+    for (size_t i = 0; shift && i < 3 * world->mesh->table[KILN_ON_VERTEX].used; i++)
+        before[i] += shift[i];
 }
 
 /* A mesh is too stiff, and a better one has less of the elastic energy that the step begins with.
@@ -274,6 +304,7 @@ static kiln_status carry_over(energy *e, kiln_error *error)
     for (size_t part = 0; part < world->mesh->parts.count; part++)
         e->lost.data[part] = fmax(e->lost.data[part], 0.0);
     KILN_TRY(kiln_transfer(world->mesh, &transfer, NULL, error));
+    shift_past(world);
     KILN_TRY(kiln_world_carry(world, NULL, error));
     return kiln_changes_note_pass(&e->changes, world->mesh, error);
 }

@@ -90,7 +90,9 @@ static kiln_status check_method(const kiln_scene_remesh *remesh, const kiln_give
         {"isotropic", KILN_REMESH_LOCAL, "local"},
         {"gradation", KILN_REMESH_LOCAL, "local"},
         {"split", KILN_REMESH_ENERGY, "energy"},
+        {"part", KILN_REMESH_ENERGY, "energy"},
         {"collapse", KILN_REMESH_ENERGY, "energy"},
+        {"collapse_part", KILN_REMESH_ENERGY, "energy"},
         {"share", KILN_REMESH_ENERGY, "energy"},
         {"rounds", KILN_REMESH_ENERGY, "energy"},
     };
@@ -227,11 +229,16 @@ static const kiln_schema_row remesh_rows[] = {
          "the cells"},
     {"split", KILN_VALUE_NUMBER, REMESH(split), KILN_NOT_NEGATIVE, "J", NULL,
      .meaning =
-         "energy: a split stays if the energy of the step falls by more than this; 0: by 1e-5 "
-         "of what is stored and moves in it"},
+         "energy: a split stays if the energy of the step falls by more than this; 0: by `part` "
+         "alone"},
+    {"part", KILN_VALUE_NUMBER, REMESH(part), KILN_NOT_NEGATIVE, NULL, NULL,
+     .meaning = "energy: the same as a part of what is stored and moves in the step, where that is "
+                "less than `split`; 0: no such, or 1e-5 without `split`"},
     {"collapse", KILN_VALUE_NUMBER, REMESH(collapse), KILN_NOT_NEGATIVE, "J", NULL,
-     .meaning =
-         "energy: a collapse if it rises by no more than this; 0: by a hundredth of `split`"},
+     .meaning = "energy: a collapse if it rises by no more than this; 0: by `collapse_part`"},
+    {"collapse_part", KILN_VALUE_NUMBER, REMESH(collapse_part), KILN_NOT_NEGATIVE, NULL, NULL,
+     .meaning = "energy: the same as a part of what a split must gain; 0: all of that in motion, a "
+                "hundredth in static solves"},
     {"share", KILN_VALUE_NUMBER, REMESH(share), KILN_WITHIN(0, 1), NULL, NULL,
      .meaning = "energy: splits, flips and moves that are tried in a step of motion, of each the "
                 "most promising, at most so many for each edge of the mesh; 0: no limit, as in "

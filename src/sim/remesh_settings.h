@@ -42,6 +42,8 @@ typedef struct kiln_scene_remesh {
     int64_t most_tets; /* no splits beyond; 0: no limit, with `follow` 3 times the start, or 3000
                           more */
 
+    double part, collapse_part; /* energy: of what a step stores and moves, that a split must gain;
+                                   of that, that a collapse may cost; 0: see split, the preset */
     double split, collapse; /* energy: J that a split must gain, that a collapse may cost; 0: parts
                                of the energy of the step */
     double share;           /* energy: of the edges, changes tried in a step of motion; 0: any */

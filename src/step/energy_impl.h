@@ -1,8 +1,8 @@
 /* The inside of remeshing by energy, shared by energy_predict.c and energy_nodal.c (what is worth a
  * trial), energy_queue.c (which comes first), energy_vain.c (what was tried in vain),
  * energy_gain.c, energy_shape.c and energy_trial.c (how a change is judged), energy_inertia.c (what
- * the motion has to say to it) and the operators: energy_split.c, energy_flip.c, energy_move.c,
- * energy_collapse.c.
+ * the motion has to say to it), energy_settle.c (the begin of the step) and the operators:
+ * energy_split.c, energy_flip.c, energy_move.c, energy_collapse.c.
  */
 #ifndef KILN_STEP_ENERGY_IMPL_H
 #define KILN_STEP_ENERGY_IMPL_H
@@ -112,6 +112,9 @@ typedef struct kiln_energy_pass {
     kiln_u32_array around;   /* scratch: vertices */
     kiln_idset seen;
     kiln_idset near; /* vertices whose places count for splits that are judged side by side */
+    KILN_ARRAY_OF(kiln_vec3)
+    pace; /* m/s^2, [vertex] of the matter there, by the solution before anything has changed */
+    kiln_u32_array settling; /* vertices made or moved, some twice */
     kiln_walker walker;
     kiln_walker node_walker; /* while that one is read */
     kiln_energy_trial trial;
@@ -226,6 +229,14 @@ double kiln_energy_drag(const kiln_local_objective *objective, const kiln_propos
 /* A tet that has the edge, and its corners there. */
 bool kiln_energy_find_edge(kiln_energy_pass *pass, uint32_t a, uint32_t b, uint32_t *tet,
                            uint32_t corner[2]);
+
+/* How matter is accelerated before anything has changed; and at a vertex that is made or moved, by
+ * the weights of others. */
+kiln_status kiln_energy_note_paces(kiln_energy_pass *pass);
+void kiln_energy_note_fresh(kiln_energy_pass *pass, uint32_t vertex, const uint32_t *parent,
+                            const double *weight, int parents);
+/* The begin of the step at those, after all changes. */
+void kiln_energy_settle(kiln_energy_pass *pass);
 
 /* One sweep of an operator; they stop early at pass->status. */
 void kiln_energy_split(kiln_energy_pass *pass);

@@ -414,7 +414,9 @@ static void try_move(kiln_energy_pass *w, uint32_t vertex)
             return;
         for (int k = 0; k < 4; k++)
             w->trial.parent[k] = r->mesh->tet[s.tet[holder]].v[k];
-        if (!kiln_energy_try_move(w, vertex, &place, &w->report->moves))
+        if (kiln_energy_try_move(w, vertex, &place, &w->report->moves))
+            kiln_energy_note_fresh(w, vertex, w->trial.parent, w->trial.weight, w->trial.parents);
+        else
             kiln_energy_note_still(w, vertex, least, least);
         return;
     }

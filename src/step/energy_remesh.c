@@ -21,7 +21,7 @@ static kiln_status begin(kiln_energy_pass *w, kiln_error *error)
     for (int i = 0; i < KILN_ENERGY_SLOTS; i++)
         kiln_patch_init(&w->slots[i].patch, context);
     kiln_energy_look(w);
-    return KILN_OK;
+    return kiln_energy_note_paces(w);
 }
 
 static void end(kiln_energy_pass *w)
@@ -46,6 +46,8 @@ static void end(kiln_energy_pass *w)
     kiln_array_free(context, &w->near.slots);
     kiln_array_free(context, &w->depth);
     kiln_array_free(context, &w->around);
+    kiln_array_free(context, &w->pace);
+    kiln_array_free(context, &w->settling);
     kiln_array_free(context, &w->seen.slots);
 }
 
@@ -75,6 +77,8 @@ kiln_status kiln_energy_remesh(kiln_remesher *remesher, kiln_local_objective *ob
         sweeps[i].count->seconds = kiln_wall_seconds() - started;
         status = w.status;
     }
+    if (status == KILN_OK)
+        kiln_energy_settle(&w);
     remesher->judge = before;
     end(&w);
     if (status == KILN_OK && remesher->workspace.failed)

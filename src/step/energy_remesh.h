@@ -34,6 +34,10 @@ typedef struct kiln_energy_options {
     const char *sizes; /* vertex field, m: no edge is collapsed that is longer at either end; NULL:
                           none is */
     double *lost; /* J, [part]: gets what is stored less at the step's begin; NULL: nobody asks */
+    /* After all changes the begin is set right at what they have made or moved (energy_settle.c).
+     * That is no change of the mesh: what the step minimises is another by it, and gains are those
+     * before. */
+    bool settles;
 } kiln_energy_options;
 
 typedef struct kiln_energy_count {
@@ -54,6 +58,10 @@ typedef struct kiln_energy_report {
 #define KILN_FIELD_STILL  "step_still"
 #define KILN_FIELD_NEEDED "step_needed"
 #define KILN_FIELD_FLAT   "step_flat"
+/* Vertex, 3 doubles, rule none: m by which vertices that were made or moved have been set off where
+ * they were on the mesh before, at the step's begin. What is remembered of earlier places is to be
+ * set off alike. Optional. */
+#define KILN_FIELD_SETTLED "step_settled"
 
 /* Splits, flips, moves of vertices and collapses, once each, in a pass of the remesher. The mesh
  * has the fields of patch.h. */

@@ -222,6 +222,7 @@ static void conclude(kiln_energy_pass *w, kiln_energy_slot *slot)
     uint32_t vertex = w->remesher->vertex_made;
     if (w->status == KILN_OK)
         w->status = note_depth(w, vertex, edge.a, edge.b);
+    kiln_energy_note_fresh(w, vertex, (uint32_t[]){edge.a, edge.b}, (double[]){0.5, 0.5}, 2);
     if (w->status == KILN_OK)
         queue_around(w, vertex);
 }
