@@ -3,6 +3,8 @@
 #include "base/parallel.h"
 #include "contact/pair_bounds.h"
 
+#include <string.h>
+
 enum { GRAIN = 128, BLOCK = 64 }; /* pairs per chunk, and at once */
 enum { MANY_ITEMS = 1 << 15 };    /* of all trees */
 /* Of the distance in the material; the rest is room for the material to be compressed. */
@@ -14,6 +16,8 @@ enum { MANY_ITEMS = 1 << 15 };    /* of all trees */
  * are pushed apart and not thrown. */
 #define LOOKS  0.5
 #define PARTED 2.0
+/* Sine squared of the angle between two edges that are one line. */
+#define LINE 1e-12
 /* Of the reach: what is left to pairs that begin nearer than their clearance, or by so little
  * beyond it, so that they are pushed apart and not thrown. */
 #define PUSHED   0.5
@@ -41,6 +45,77 @@ kiln_pair_distance kiln_surface_pair_distance(const kiln_surface_pair *pair, con
     out.d = distance - pair->clearance;
     out.normal = distance > 0.0 ? kiln_v3_scale(offset, 1.0 / distance) : kiln_v3(0, 0, 0);
     return out;
+}
+
+/* The ways the closest points can go: along the edges from the first corner of each side that has a
+ * weight to the others, which gain what it loses. */
+typedef struct closest_ways {
+    int count;
+    double along[2][3];   /* d offset / d way */
+    double gain[2][4];    /* d weight / d way */
+    double inverse[2][2]; /* of along along' */
+} closest_ways;
+
+static bool find_closest_ways(const kiln_surface_pair *pair, const kiln_vec3 *x,
+                              const kiln_pair_distance *at, closest_ways *ways)
+{
+    kiln_vec3 edge[2] = {{0, 0, 0}, {0, 0, 0}};
+    int n = 0;
+    *ways = (closest_ways){0};
+    for (int k = 0, first = -1; k < 4; k++) {
+        first = k == (int)pair->split ? -1 : first;
+        if (at->weight[k] == 0.0)
+            continue;
+        if (first >= 0) {
+            double side = k < (int)pair->split ? 1.0 : -1.0;
+            edge[n] = kiln_v3_scale(kiln_v3_sub(x[pair->v[k]], x[pair->v[first]]), side);
+            ways->gain[n][k] = side;
+            ways->gain[n][first] = -side;
+            const double along[3] = {edge[n].x, edge[n].y, edge[n].z};
+            memcpy(ways->along[n++], along, sizeof along);
+        }
+        first = first < 0 ? k : first;
+    }
+    ways->count = n;
+    double a = kiln_v3_dot(edge[0], edge[0]), b = kiln_v3_dot(edge[0], edge[1]);
+    double c = n == 2 ? kiln_v3_dot(edge[1], edge[1]) : 1.0, det = a * c - b * b;
+    if (n > 0 && !(det > LINE * a * c))
+        return false;
+    if (n > 0) {
+        ways->inverse[0][0] = c / det;
+        ways->inverse[1][1] = n == 2 ? a / det : 0.0;
+        ways->inverse[0][1] = ways->inverse[1][0] = -b / det;
+    }
+    return true;
+}
+
+/* d^2 / 2 is the least of |r|^2 / 2 over the ways s, r = sum of weight_k(s) x_k. Of such a least
+ * value the Hessian is f_xx - f_xs f_ss^-1 f_sx, here with f_xx = w_k w_l I, f_ss = along along'
+ * and f_xs = w_k along + gain_k r; and that of d is what is left of it across grad d, over d. */
+bool kiln_surface_pair_turning(const kiln_surface_pair *pair, const kiln_vec3 *x,
+                               const kiln_pair_distance *at, double hessian[4][4][3][3])
+{
+    const double n[3] = {at->normal.x, at->normal.y, at->normal.z};
+    const double d = at->d + pair->clearance, *w = at->weight;
+    closest_ways ways;
+    double mixed[4][2][3];
+    if (!(d > 0.0) || !find_closest_ways(pair, x, at, &ways))
+        return false;
+    for (int k = 0; k < 4; k++)
+        for (int j = 0; j < ways.count; j++)
+            for (int r = 0; r < 3; r++)
+                mixed[k][j][r] = w[k] * ways.along[j][r] + ways.gain[j][k] * d * n[r];
+    for (int k = 0; k < 4; k++)
+        for (int l = k; l < 4; l++)
+            for (int r = 0; r < 3; r++)
+                for (int s = 0; s < 3; s++) {
+                    double sum = w[k] * w[l] * ((r == s) - n[r] * n[s]);
+                    for (int i = 0; i < ways.count; i++)
+                        for (int j = 0; j < ways.count; j++)
+                            sum -= mixed[k][i][r] * ways.inverse[i][j] * mixed[l][j][s];
+                    hessian[k][l][r][s] = sum / d;
+                }
+    return true;
 }
 
 /* Bodies or walls, whose lists count from `first` on. */

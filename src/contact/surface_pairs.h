@@ -36,6 +36,10 @@ typedef struct kiln_pair_distance {
 } kiln_pair_distance;
 
 kiln_pair_distance kiln_surface_pair_distance(const kiln_surface_pair *pair, const kiln_vec3 *x);
+/* How grad d turns with the vertices: the Hessian of d by blocks [k][l], those with k <= l, of what
+ * was found at x. False: edges are parallel or a face is a line, and it has none. */
+bool kiln_surface_pair_turning(const kiln_surface_pair *pair, const kiln_vec3 *x,
+                               const kiln_pair_distance *at, double hessian[4][4][3][3]);
 
 typedef struct kiln_pair_rules {
     bool bodies, self;            /* bodies against each other, against themselves */

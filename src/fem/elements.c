@@ -306,8 +306,15 @@ void kiln_elements_dilation_gradient(const kiln_elements *elements, size_t numbe
 static bool set_exact(void *self, bool exact)
 {
     kiln_elements *e = self;
-    e->exact = exact && e->flowing;
-    return e->flowing;
+    bool wanted = e->flowing || e->near;
+    e->exact = exact && wanted;
+    return wanted;
+}
+
+static void set_near(void *self, bool near)
+{
+    kiln_elements *e = self;
+    e->near = near;
 }
 
 static kiln_cliques cliques(void *self)
@@ -330,6 +337,7 @@ kiln_status kiln_elements_create(kiln_context *context, kiln_elements **out, kil
                           .delta = delta,
                           .add = add,
                           .set_exact = set_exact,
+                          .set_near = set_near,
                           .lag = kiln_yield_surfaces_lag,
                           .max_step = kiln_elements_max_step,
                           .cliques = cliques,

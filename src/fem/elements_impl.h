@@ -93,7 +93,8 @@ struct kiln_elements {
     const struct kiln_plastic *laws; /* [tet slot] in place of the materials', borrowed; or NULL */
     bool flowing;                    /* a step is being made in which matter flows */
     uint64_t yield_state;
-    bool exact;            /* Hessians as they are (term.h) */
+    bool exact;            /* Hessians as they are (term.h), */
+    bool near;             /* and asked for whether matter flows or not */
     const double *besides; /* kiln_elements_set_besides */
     kiln_pressure_fill fill, fill_energy;
     void *fill_user;

@@ -64,6 +64,12 @@ static kiln_status look_at_sizes(kiln_local *l, bool *coarse, kiln_error *error)
     return KILN_OK;
 }
 
+static bool may_refuse(const void *self)
+{
+    const kiln_local *l = self;
+    return l->rounds > 0;
+}
+
 /* Sizes are those of the end, so while they are found the mesh is there. */
 static kiln_status look_at_end(void *self, const kiln_vec3 *places, bool *coarse, kiln_error *error)
 {
@@ -72,7 +78,7 @@ static kiln_status look_at_end(void *self, const kiln_vec3 *places, bool *coarse
     size_t rows = mesh->table[KILN_ON_VERTEX].used, presses;
     *coarse = false;
     kiln_solid_presses(l->world->solid, &presses);
-    if (l->rounds == 0 || presses == 0)
+    if (!may_refuse(l) || presses == 0)
         return KILN_OK;
     KILN_TRY(kiln_array_reserve(l->world->context, &l->begin, rows, error));
     memcpy(l->begin.data, mesh->x, rows * sizeof *mesh->x);
@@ -136,5 +142,5 @@ void kiln_local_follow_within(kiln_local *l)
     l->inner = world->steppers[0];
     world->steppers[0] =
         (kiln_stepper){.self = l, .advance = advance, .mesh_changed = mesh_changed, .renew = renew};
-    kiln_solid_set_review(world->solid, (kiln_solid_review){l, look_at_end});
+    kiln_solid_set_review(world->solid, (kiln_solid_review){l, may_refuse, look_at_end});
 }

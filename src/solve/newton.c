@@ -55,7 +55,13 @@
  *    the objective, which has p . c(x) in it, falls along it by the same tests as always. Each
  *    matrix serves one step.
  *
- * N4, N6 and N8 are in newton_again.c, N11 in newton_equal.c. */
+ * N12 Matrices of what touches have no negative parts: a vertex that is pressed over an edge is
+ *    pushed aside, too, and what holds it may be fifty times softer than the matrix says. Far from
+ *    the minimum that makes steps that can be taken; near it they close a third of the rest each.
+ *    So after some iterations, where steps are taken whole, the true Hessian is tried as in N5
+ *    (terms that have one: set_near), and steps square the rest.
+ *
+ * N4, N6 and N8 are in newton_again.c, N11 in newton_equal.c, N12 in newton_near.c. */
 #include "base/clock.h"
 #include "base/hash.h"
 #include "solve/diagonal.h"
@@ -430,16 +436,6 @@ static kiln_status factor_and_solve(kiln_problem *p, kiln_solve_outcome *outcome
     return status;
 }
 
-/* N5. `exact` or not from now on; whether a term asks for it. */
-static bool set_exact(const kiln_problem *p, bool exact)
-{
-    bool wanted = false;
-    for (size_t t = 0; t < p->term_count; t++)
-        if (p->terms[t]->set_exact)
-            wanted |= p->terms[t]->set_exact(p->terms[t]->self, exact);
-    return wanted;
-}
-
 static kiln_status solve_regularised(kiln_problem *p, bool exact, kiln_solve_outcome *outcome,
                                      kiln_error *error)
 {
@@ -501,10 +497,10 @@ static kiln_status find_direction(kiln_problem *p, bool *done, kiln_error *error
     *done = true;
     if (!p->all_held)
         KILN_TRY(prepare_matrix(p, error));
-    bool exact = !p->all_held && set_exact(p, true);
+    bool exact = !p->all_held && kiln_problem_set_exact(p, true);
     kiln_problem_assemble(p, p->x, newton->g, p->all_held ? NULL : &newton->matrix);
     if (exact)
-        set_exact(p, false);
+        kiln_problem_set_exact(p, false);
     if (!kiln_vector_is_finite(newton->context, newton->g, p->count)) {
         p->report->outcome = KILN_NEWTON_NOT_FINITE;
         return KILN_OK;
@@ -520,6 +516,7 @@ static kiln_status find_direction(kiln_problem *p, bool *done, kiln_error *error
             !(kiln_problem_dot(p, newton->g, newton->dx) < 0.0))
             outcome = KILN_SOLVE_NOT_POSITIVE; /* along the way that was found, at least */
         if (exact && outcome == KILN_SOLVE_NOT_POSITIVE) {
+            kiln_problem_delay_tail(p);
             kiln_problem_assemble(p, p->x, newton->g, &newton->matrix);
             KILN_TRY(solve_assembled(p, false, &outcome, error));
         }
@@ -665,6 +662,7 @@ static kiln_status descend(kiln_problem *p, double limit, kiln_error *error)
             step = kiln_problem_search(p, limit, MOST_HALVINGS);
         else
             kiln_problem_try_step(p, 1.0);
+        kiln_problem_watch_tail(p, step);
         shorts = p->moving && step < SHORT ? shorts + 1 : 0;
         if (step == 0.0 && kiln_solver_last(p->newton->solver)->single) {
             p->doubles = true; /* what single precision leaves may be all that there is to be had */

@@ -56,6 +56,7 @@ typedef struct kiln_problem {
     bool barred;   /* a term did not allow the whole of the last step */
     bool closed;   /* N11: what is kept cannot be */
     bool all_held;
+    int true_from; /* N12: the iteration from which true Hessians are tried; 0: none is */
 } kiln_problem;
 
 double kiln_problem_dot(const kiln_problem *p, const double *a, const double *b);
@@ -64,6 +65,12 @@ double kiln_problem_largest(const kiln_problem *p, const double *v); /* of |v| *
 void kiln_problem_try_step(const kiln_problem *p, double step);
 /* The terms' values at x; false where one is not defined. */
 bool kiln_problem_find_values(kiln_problem *p);
+/* N5. Hessians as they are from now on, or their PSD parts; whether a term asks for it. */
+bool kiln_problem_set_exact(const kiln_problem *p, bool exact);
+/* N12: before the next iteration, after `step` of the last one; and where its matrix turned out not
+ * to be positive definite. */
+void kiln_problem_watch_tail(kiln_problem *p, double step);
+void kiln_problem_delay_tail(kiln_problem *p);
 /* By how much the objective changes from x to `to`, and by how much each term in p->change.
  * INFINITY where one is not defined. */
 double kiln_problem_find_change(kiln_problem *p, const double *to);

@@ -25,6 +25,9 @@ typedef struct kiln_term {
      * whether that is asked for: where the two differ and the true one is worth a try, because
      * what the projection adds would be most of the stiffness (matter that flows). NULL: never. */
     bool (*set_exact)(void *self, bool exact);
+    /* From now on x is near a minimum that Newton comes nearer to by small parts only (or no
+     * longer): set_exact asks for the true Hessian of whatever has one. NULL: it asks as always. */
+    void (*set_near)(void *self, bool near);
     /* out += scale * (derivative of the gradient at x, less what the last `add` gave of it) v, for
      * forces that have no potential; NULL: nothing is left. */
     void (*add_rest)(void *self, const double *x, double scale, const double *v, double *out);

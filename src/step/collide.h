@@ -177,6 +177,7 @@ typedef struct kiln_collide {
     KILN_ARRAY_OF(kiln_vec3)
     noted; /* [stiff] scratch of what they do */
     kiln_term repulsion, friction;
+    bool near, exact;        /* of repulsion: the true Hessian is asked for, and given (term.h) */
     kiln_kept_values kept;   /* energies [pair] of the last two x */
     kiln_kept_values totals; /* their sums, which last when the pairs are found anew */
     uint64_t state;          /* changes with the pairs and their scale */

@@ -228,6 +228,32 @@ static void turn_across(const kiln_collide *c, size_t i, double stiffness, doubl
             m[r][s] = stiffness * (round ? (r == s) - n[r] * n[s] : n[r] * n[s]);
 }
 
+/* The Hessian as it is (set_near); false: it has none, or no blocks for it. */
+static bool add_true(const kiln_collide *c, size_t a, const kiln_row_band *rows)
+{
+    size_t i = c->acting.data[a];
+    const kiln_surface_pair *pair = kiln_collide_pair(c, i);
+    const kiln_pair_distance *at = &c->distance.data[i];
+    const kiln_repulsion b = repulsion_of(c, i);
+    const double n[3] = {at->normal.x, at->normal.y, at->normal.z}, slope = c->push.data[2 * a];
+    double block[4][4][3][3];
+    if (!c->coupled.data[a] || b.slope == 0.0 ||
+        !kiln_surface_pair_turning(pair, kiln_collide_points(c->measured.data), at, block))
+        return false;
+    double curvature = slope / b.slope * b.curvature / pair->reach;
+    for (int k = 0; k < 4; k++)
+        for (int l = k; l < 4; l++) {
+            uint32_t first = pair->v[k] < pair->v[l] ? pair->v[k] : pair->v[l];
+            double along = curvature * at->weight[k] * at->weight[l];
+            for (int r = 0; r < 3; r++)
+                for (int s = 0; s < 3; s++)
+                    block[k][l][r][s] = along * n[r] * n[s] + slope * block[k][l][r][s];
+            if (at->weight[k] * at->weight[l] != 0.0 && kiln_collide_has_row(rows, first))
+                kiln_bsr_add(rows->H, pair->v[k], pair->v[l], (const double(*)[3])block[k][l]);
+        }
+    return true;
+}
+
 /* Of the Hessian only the part along the normal: what the turning of the normal adds is negative
  * where the pair repels. */
 static void add_pushes(const void *user, const kiln_row_band *rows)
@@ -243,7 +269,7 @@ static void add_pushes(const void *user, const kiln_row_band *rows)
         for (int k = 0; k < 4; k++)
             if (kiln_collide_has_row(rows, v[k]))
                 kiln_collide_add_at(rows->g, v[k], slope * at->weight[k], at->normal);
-        if (!rows->H)
+        if (!rows->H || (c->exact && add_true(c, a, rows)))
             continue;
         const double n[3] = {at->normal.x, at->normal.y, at->normal.z};
         for (int r = 0; r < 3; r++)
@@ -357,6 +383,19 @@ static void repulsion_add_noted(void *self, double scale, const double *v, doubl
     kiln_collide_scatter(c, c->stiff.count, add_noted, c, out, NULL);
 }
 
+static bool repulsion_set_exact(void *self, bool exact)
+{
+    kiln_collide *c = self;
+    c->exact = exact && c->near;
+    return c->near;
+}
+
+static void repulsion_set_near(void *self, bool near)
+{
+    kiln_collide *c = self;
+    c->near = near;
+}
+
 static kiln_cliques repulsion_cliques(void *self)
 {
     const kiln_collide *c = self;
@@ -371,6 +410,8 @@ kiln_term kiln_collide_repulsion_term(kiln_collide *c)
                        .value = repulsion_value,
                        .delta = repulsion_delta,
                        .add = repulsion_add,
+                       .set_exact = repulsion_set_exact,
+                       .set_near = repulsion_set_near,
                        .note = repulsion_note,
                        .add_noted = repulsion_add_noted,
                        .max_step = kiln_collide_max_step,

@@ -148,9 +148,12 @@ kiln_status kiln_solid_try(kiln_solid *solid, const kiln_driver *driver, double 
  * made after its clock was `since` have pressed nothing yet. */
 void kiln_solid_start_at(kiln_solid *solid, const kiln_vec3 *places, uint32_t since);
 /* Asked of each step that is found, before it reaches the mesh; `places` [vertex slot] are those of
- * its end. *refused: its outcome is KILN_STEP_COARSE, which is for who asked to deal with. */
+ * its end. *refused: its outcome is KILN_STEP_COARSE, which is for who asked to deal with. As long
+ * as it `may_refuse` it is asked before, too, of one that is found roughly: most that are refused
+ * need not be found to the last digits. */
 typedef struct kiln_solid_review {
     void *self; /* borrowed */
+    bool (*may_refuse)(const void *self);
     kiln_status (*look)(void *self, const kiln_vec3 *places, bool *refused, kiln_error *error);
 } kiln_solid_review;
 void kiln_solid_set_review(kiln_solid *solid, kiln_solid_review review);

@@ -32,6 +32,9 @@ enum {
 /* Of its first step, where a solve ends while the surfaces of flow are about to change: their
  * ratios follow the stresses, which are known long before the last digits of x. */
 #define ROUGH_PART 0.1
+/* Of the thickness, where a solve ends whose step may be refused (kiln_solid_review): what presses
+ * and how far is known by then. */
+#define REVIEWED_PART 0.3
 
 /* Terms. */
 
@@ -137,13 +140,14 @@ double kiln_attempt_tolerance(const kiln_attempt *t)
     return tolerance_of(t) * length_of(t->solid);
 }
 
+/* As exact as `least`, m, or as asked for where that is less. */
 static kiln_status run_newton(kiln_attempt *t, const kiln_constraints *constraints, bool linear,
-                              bool *succeeded, kiln_error *error)
+                              double least, bool *succeeded, kiln_error *error)
 {
     kiln_solid *s = t->solid;
     kiln_newton_options options = s->options.newton;
     options.length = length_of(s);
-    options.tolerance = tolerance_of(t);
+    options.tolerance = fmax(tolerance_of(t), least / options.length);
     if (t->integrator == KILN_STATIC)
         options.corrections = STATIC_CORRECTIONS;
     else if (kiln_collide_is_used(&s->collide))
@@ -184,7 +188,7 @@ static kiln_status step_freely(kiln_attempt *t, const kiln_constraints *constrai
     *stepped = false;
     if (kiln_collide_count(&s->collide, begin) > 0)
         return KILN_OK;
-    KILN_TRY(run_newton(t, constraints, true, stepped, error));
+    KILN_TRY(run_newton(t, constraints, true, 0.0, stepped, error));
     *stepped = *stepped && kiln_collide_way(&s->collide, begin, s->x.data, s->rate.data) >= 1.0 &&
                kiln_collide_count(&s->collide, s->x.data) == 0;
     if (!*stepped)
@@ -208,6 +212,28 @@ static bool has_settled(lagging *l, double change)
     return change <= LOAD_FAR || l->passes > MOST_LAGGED_FAR || l->rises >= MOST_RISES;
 }
 
+/* A first, rough solve, of whose end is asked whether the step will be refused: its outcome. */
+static kiln_status look_roughly(kiln_attempt *t, const kiln_constraints *constraints,
+                                kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    const kiln_solid_review *review = &s->review;
+    bool succeeded;
+    if (!review->look || !review->may_refuse(review->self) || s->tentative || t->staging ||
+        s->options.linearised)
+        return KILN_OK;
+    KILN_TRY(kiln_collide_renew(&s->collide, s->x.data, error));
+    KILN_TRY(run_newton(t, constraints, false, REVIEWED_PART * s->collide.options.thickness,
+                        &succeeded, error));
+    KILN_TRY(kiln_collide_failure(&s->collide, error));
+    if (!succeeded) {
+        t->report->outcome = KILN_STEP_NEWTON;
+        return KILN_OK;
+    }
+    KILN_TRY(kiln_solid_watch_presses(s, error));
+    return kiln_attempt_review(t, error);
+}
+
 /* Newton among other surfaces: again when friction had normal forces that turn out to be others. */
 static kiln_status minimise_apart(kiln_attempt *t, const kiln_constraints *constraints,
                                   kiln_error *error)
@@ -217,10 +243,11 @@ static kiln_status minimise_apart(kiln_attempt *t, const kiln_constraints *const
     bool done = false;
     if (s->options.linearised)
         KILN_TRY(step_freely(t, constraints, &done, error));
-    while (!done) {
+    KILN_TRY(look_roughly(t, constraints, error));
+    while (!done && t->report->outcome == KILN_STEP_DONE) {
         bool succeeded;
         KILN_TRY(kiln_collide_renew(&s->collide, s->x.data, error));
-        KILN_TRY(run_newton(t, constraints, false, &succeeded, error));
+        KILN_TRY(run_newton(t, constraints, false, 0.0, &succeeded, error));
         KILN_TRY(kiln_collide_failure(&s->collide, error));
         if (!succeeded) {
             t->report->outcome = KILN_STEP_NEWTON;
@@ -238,7 +265,7 @@ static kiln_status minimise(kiln_attempt *t, const kiln_constraints *constraints
     if (kiln_collide_is_used(&s->collide))
         return minimise_apart(t, constraints, error);
     bool succeeded;
-    KILN_TRY(run_newton(t, constraints, s->options.linearised, &succeeded, error));
+    KILN_TRY(run_newton(t, constraints, s->options.linearised, 0.0, &succeeded, error));
     if (!succeeded)
         t->report->outcome = KILN_STEP_NEWTON;
     return KILN_OK;

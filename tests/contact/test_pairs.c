@@ -312,6 +312,69 @@ START_TEST(test_repulsion)
 }
 END_TEST
 
+/* Corners that closest points have a part of, by bits. */
+static int corners_of(const kiln_pair_distance *at)
+{
+    int bits = 0;
+    for (int k = 0; k < 4; k++)
+        bits |= (at->weight[k] != 0.0) << k;
+    return bits;
+}
+
+/* By differences of grad d; false: a corner comes in meanwhile. */
+static bool difference(const kiln_surface_pair *pair, kiln_vec3 *x, double hessian[12][12])
+{
+    const double step = 1e-6;
+    const kiln_pair_distance at = kiln_surface_pair_distance(pair, x);
+    for (int j = 0; j < 12; j++)
+        for (int side = -1; side <= 1; side += 2) {
+            kiln_vec3 moved[4] = {x[0], x[1], x[2], x[3]};
+            (&moved[j / 3].x)[j % 3] += side * step;
+            kiln_pair_distance there = kiln_surface_pair_distance(pair, moved);
+            if (corners_of(&there) != corners_of(&at))
+                return false;
+            for (int i = 0; i < 12; i++) {
+                double slope = there.weight[i / 3] * (&there.normal.x)[i % 3];
+                hessian[i][j] = (side > 0 ? hessian[i][j] : 0.0) + 0.5 * side * slope / step;
+            }
+        }
+    return true;
+}
+
+/* Of vertices before faces, edges and corners, and of edges that cross: how the normal turns. */
+START_TEST(test_turning)
+{
+    kiln_random random = kiln_random_start(11, 0);
+    bool seen[2][16] = {{false}};
+    for (int n = 0; n < 400; n++) {
+        kiln_surface_pair pair = {.v = {0, 1, 2, 3}, .split = 1 + n % 2, .clearance = 0.01 * _i};
+        kiln_vec3 x[4];
+        double wanted[12][12], found[4][4][3][3];
+        for (int i = 0; i < 12; i++)
+            (&x[i / 3].x)[i % 3] = kiln_random_unit(&random);
+        kiln_pair_distance at = kiln_surface_pair_distance(&pair, x);
+        if (at.d < 0.1 || !difference(&pair, x, wanted))
+            continue;
+        seen[n % 2][corners_of(&at)] = true;
+        ck_assert(kiln_surface_pair_turning(&pair, x, &at, found));
+        double most = 1.0;
+        for (int i = 0; i < 144; i++)
+            most = fmax(most, fabs(wanted[i / 12][i % 12]));
+        for (int i = 0; i < 12; i++)
+            for (int j = i / 3 * 3; j < 12; j++)
+                ck_assert_double_eq_tol(found[i / 3][j / 3][i % 3][j % 3], wanted[i][j],
+                                        1e-5 * most * most);
+    }
+    ck_assert(seen[0][15] && seen[0][7] && seen[0][3] && seen[1][15] && seen[1][7] && seen[1][5]);
+    kiln_vec3 along[4] = {{0, 0, 0}, {1, 0, 0}, {0.3, 1, 0}, {1.2, 1, 0}};
+    kiln_surface_pair edges = {.v = {0, 1, 2, 3}, .split = 2};
+    kiln_pair_distance level = {
+        .d = 1, .normal = kiln_v3(0, -1, 0), .weight = {0.4, 0.6, -0.5, -0.5}};
+    double none[4][4][3][3];
+    ck_assert(!kiln_surface_pair_turning(&edges, along, &level, none));
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("pairs");
@@ -322,6 +385,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tc, test_without_memory);
     tcase_add_test(tc, test_air_between);
     tcase_add_test(tc, test_repulsion);
+    tcase_add_loop_test(tc, test_turning, 0, 2);
     suite_add_tcase(suite, tc);
     return suite;
 }
