@@ -533,11 +533,11 @@ static double shape_missed(const membrane *m, const refined *r)
     return r->rise;
 }
 
-static kiln_status shake_rod(kiln_validation *validation, wave *w, const char *what,
-                             kiln_error *error)
+static kiln_status shake_rod(kiln_validation *validation, const kiln_view *view, wave *w,
+                             const char *what, kiln_error *error)
 {
     w->cells[0] = 20, w->cells[1] = w->cells[2] = 1;
-    KILN_TRY(run_wave(validation, kiln_view_at(0), w, error));
+    KILN_TRY(run_wave(validation, view, w, error));
     kiln_validation_report(validation, w->off, kiln_unbound(), "%s, 0.6 s: off its shape, m", what);
     kiln_validation_report(validation, w->vertices / vertices_alike(&shaken, w->off, shape_missed),
                            kiln_at_most(0.2),
@@ -567,9 +567,13 @@ kiln_status kiln_validate_energy_wave(kiln_validation *validation, kiln_error *e
         char what[40];
         wave w = {.split = i < 3 ? splits[i] : 0.0, .part = i < 3 ? 0.0 : parts[i - 3]};
         snprintf(what, sizeof what, i < 3 ? "%.0e J" : "part %.1e", i < 3 ? w.split : w.part);
-        KILN_TRY(shake_rod(validation, &w, what, error));
+        KILN_TRY(shake_rod(validation, kiln_view_at(0), &w, what, error));
         if (i % 3 == 1)
             report_travel(validation, &w, what);
+    }
+    for (size_t i = 1; kiln_view_at(i) && !kiln_validation_is_brief(validation); i++) {
+        wave w = {.part = parts[0]};
+        KILN_TRY(shake_rod(validation, kiln_view_at(i), &w, kiln_view_at(i)->name, error));
     }
     return KILN_OK;
 }
