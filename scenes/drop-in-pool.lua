@@ -1,4 +1,4 @@
--- A drop falls into a pool and becomes one with it: a ring runs off, a crater opens and closes, a jet rises.
+-- A drop falls into a pool and becomes one with it: rings run off, a crater opens.
 --
 -- Liquid merges where `remesh = { merge = ... }` asks for it: surfaces that have come nearer than this part of the edges
 -- there get one mesh. Mass, momentum and rest volume are kept to the last digits. case=two: two drops in flight, aside
@@ -49,7 +49,7 @@ end
 
 return scene {
     name = "drop-in-pool",
-    duration = param("duration", 0.03),
+    duration = param("duration", 0.012),
     gravity = { 0, 0, two and 0 or -9.81 },
     step = { integrator = "bdf2", dt = param("dt", 1e-4) },
     contact = contact { thickness = 0.08 * size, self = true },
