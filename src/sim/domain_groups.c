@@ -73,7 +73,9 @@ static kiln_status find_good_mesh(const kiln_scene_remesh *remesh, group *g, kil
     options.gap = g->apart ? 0.0 : remesh->merge;
     options.feature_angle = KILN_PI;
     options.transfer = &transfer;
-    options.least = fmin(options.least, remesh->quality); /* repairs see to the rest */
+    /* With local remeshing repairs, which ask for more than can be had at once, see to the rest. */
+    options.least = remesh->method == KILN_REMESH_GLOBAL ? remesh->quality
+                                                         : fmin(options.least, remesh->quality);
     options.most_lost = options.most_gained = SAME_VOLUME;
     return kiln_domain_remesh(g->old, &options, &g->fresh, &g->report, error);
 }

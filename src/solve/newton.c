@@ -662,7 +662,7 @@ static kiln_status descend(kiln_problem *p, double limit, kiln_error *error)
             step = kiln_problem_search(p, limit, MOST_HALVINGS);
         else
             kiln_problem_try_step(p, 1.0);
-        kiln_problem_watch_tail(p, step);
+        kiln_problem_watch_tail(p, size, step);
         shorts = p->moving && step < SHORT ? shorts + 1 : 0;
         if (step == 0.0 && kiln_solver_last(p->newton->solver)->single) {
             p->doubles = true; /* what single precision leaves may be all that there is to be had */

@@ -69,7 +69,7 @@ bool kiln_problem_find_values(kiln_problem *p);
 bool kiln_problem_set_exact(const kiln_problem *p, bool exact);
 /* N12: before the next iteration, after `step` of the last one; and where its matrix turned out not
  * to be positive definite. */
-void kiln_problem_watch_tail(kiln_problem *p, double step);
+void kiln_problem_watch_tail(kiln_problem *p, double size, double step);
 void kiln_problem_delay_tail(kiln_problem *p);
 /* By how much the objective changes from x to `to`, and by how much each term in p->change.
  * INFINITY where one is not defined. */

@@ -6,6 +6,10 @@ enum {
     DELAY = 2     /* iterations with PSD parts after a matrix that was not positive definite */
 };
 
+/* Of the length: a step farther than this is no tail, and its true Hessian leads to another minimum
+ * as often as to this one. */
+static const double NEAR = 1e-3;
+
 bool kiln_problem_set_exact(const kiln_problem *p, bool exact)
 {
     bool wanted = false;
@@ -20,9 +24,10 @@ bool kiln_problem_set_exact(const kiln_problem *p, bool exact)
     return wanted;
 }
 
-void kiln_problem_watch_tail(kiln_problem *p, double step)
+void kiln_problem_watch_tail(kiln_problem *p, double size, double step)
 {
-    bool near = step == 1.0 && !p->moving && !p->newton->equality && kiln_problem_follows(p);
+    bool near = step == 1.0 && size <= NEAR * p->options->length && !p->moving &&
+                !p->newton->equality && kiln_problem_follows(p);
     int from = p->true_from > EARLIEST ? p->true_from : EARLIEST;
     p->true_from = near ? from : 0;
 }

@@ -262,7 +262,7 @@ START_TEST(test_a_mesh_judged_by_energy_is_resumed_to_the_same_bits)
               "1e-6}, normal = {0, 0, 1} } }",
         [8] = ""};
     /* By when something was tried in vain. */
-    static const double durations[] = {0.1, 0.07, 0.09, 0.07, 0.07, 0.07, 0.09, 0.07, 0.07};
+    static const double durations[] = {0.1, 0.07, 0.09, 0.09, 0.07, 0.07, 0.09, 0.07, 0.07};
     const char *turned = "hold { where = select.box { from = {0.15, 0.0999, -1}, to = {0.35, 1, 1} "
                          "}, components = 'y', turn = { axis = {1, 0, 0}, degrees = 40 } }";
     char text[2560];

@@ -8,6 +8,8 @@
 /* Bowls that are deeper than parabolas, of which the matrix without negative parts has another
  * multiple each: more than secants can learn. */
 enum { ROWS = 16, COORDINATES = 3 * ROWS };
+/* m, the model: all that the coordinates do is a little of it. */
+static const double LARGE = 1e4;
 
 typedef struct bowls {
     bool near, exact;
@@ -81,7 +83,7 @@ static void bowls_set_near(void *self, bool near)
     ((bowls *)self)->near = near;
 }
 
-static int descend(bowls *b, bool has_true)
+static int descend(bowls *b, bool has_true, double length)
 {
     kiln_context *context = kiln_test_context(1);
     kiln_constraints constraints;
@@ -91,8 +93,8 @@ static int descend(bowls *b, bool has_true)
     options.corrections = 8;
     options.balanced = true;
     options.max_iterations = 1000;
-    options.length = 1.0;
-    options.tolerance = 1e-7;
+    options.length = length;
+    options.tolerance = 1e-7 / length;
     kiln_constraints_init(&constraints, context);
     ck_assert_int_eq(kiln_constraints_reset(&constraints, ROWS, NULL), KILN_OK);
     ck_assert_int_eq(kiln_newton_create(context, NULL, &newton, NULL), KILN_OK);
@@ -125,7 +127,7 @@ static int descend(bowls *b, bool has_true)
 START_TEST(true_hessians_end_a_tail)
 {
     bowls with = {0}, without = {0};
-    int few = descend(&with, true), many = descend(&without, false);
+    int few = descend(&with, true, LARGE), many = descend(&without, false, LARGE);
     ck_assert_int_gt(with.tried, 0);
     ck_assert_int_eq(with.all - with.tried, 2);
     ck_assert_int_le(few, 5);
@@ -133,11 +135,21 @@ START_TEST(true_hessians_end_a_tail)
 }
 END_TEST
 
+/* Steps that are long for the model are no tail. */
+START_TEST(far_off_it_is_not_tried)
+{
+    bowls far = {0}, near = {0};
+    (void)descend(&far, true, 1.0);
+    (void)descend(&near, true, LARGE);
+    ck_assert_int_gt(far.all - far.tried, near.all - near.tried);
+}
+END_TEST
+
 /* Where it is not positive definite it is not tried at once again, and costs nothing but itself. */
 START_TEST(negative_ones_are_left_alone)
 {
     bowls never = {.never = true}, without = {0};
-    int found = descend(&never, true), many = descend(&without, false);
+    int found = descend(&never, true, LARGE), many = descend(&without, false, LARGE);
     ck_assert_int_le(found, many);
     ck_assert_int_gt(never.tried, 0);
     ck_assert_int_le(3 * never.tried, found + 2);
@@ -149,6 +161,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("newton_near");
     TCase *all = kiln_test_case(suite, "newton_near");
     tcase_add_test(all, true_hessians_end_a_tail);
+    tcase_add_test(all, far_off_it_is_not_tried);
     tcase_add_test(all, negative_ones_are_left_alone);
     return suite;
 }
