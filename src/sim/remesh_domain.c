@@ -128,17 +128,23 @@ static uint32_t *column_u32(const kiln_mesh *mesh, const char *name)
     return (uint32_t *)(void *)kiln_mesh_field(mesh, KILN_ON_TET, name)->data;
 }
 
-/* flows[part]: some of its matter does. */
+/* flows[part]: some of its matter yields, or all of it is liquid: a skin round water is not to
+ * become one with another. */
 static void find_parts_that_flow(const kiln_world *world, uint8_t *flows)
 {
     const kiln_mesh *mesh = world->mesh;
     const uint32_t *material = column_u32(mesh, KILN_FIELD_MATERIAL);
+    enum { YIELDS = 1, LIQUID = 2, ELASTIC = 4 };
     memset(flows, 0, mesh->parts.count);
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         if (kiln_tet_live(mesh, t)) {
             const kiln_material *matter = &world->scene->materials.data[material[t]].base;
-            flows[mesh->info[t].part] |= matter->plastic.flows || matter->liquid;
+            flows[mesh->info[t].part] |= matter->plastic.flows ? YIELDS
+                                         : matter->liquid      ? LIQUID
+                                                               : ELASTIC;
         }
+    for (size_t p = 0; p < mesh->parts.count; p++)
+        flows[p] = (flows[p] & YIELDS) || flows[p] == LIQUID;
 }
 
 /* Bodies that merge may have files with the same tags but other materials: regions are to keep

@@ -58,8 +58,8 @@
  * N12 Matrices of what touches have no negative parts: a vertex that is pressed over an edge is
  *    pushed aside, too, and what holds it may be fifty times softer than the matrix says. Far from
  *    the minimum that makes steps that can be taken; near it they close a third of the rest each.
- *    So after some iterations, where steps are taken whole, the true Hessian is tried as in N5
- *    (terms that have one: set_near), and steps square the rest.
+ *    So after some iterations, where steps are taken whole and short for the model, the true
+ *    Hessian is tried as in N5 (terms that have one: set_near), and steps square the rest.
  *
  * N4, N6 and N8 are in newton_again.c, N11 in newton_equal.c, N12 in newton_near.c. */
 #include "base/clock.h"

@@ -86,6 +86,30 @@ START_TEST(drops_that_are_not_asked_to_stay_two)
 }
 END_TEST
 
+/* Nor does elastic matter that has water in it. */
+START_TEST(skins_round_water_stay_two)
+{
+    char text[TEXT];
+    write_file("skins.lua",
+               "local skin = material { density = 1000, young = 5e4, poisson = 0.45 }\n"
+               "local water = material { density = 1000, viscosity = 1e-2, liquid = liquid {} }\n"
+               "local function ball(side)\n"
+               "  local at = { side * 0.0505, 0, 0 }\n"
+               "  return body { shape = shape.ball { radius = 0.05, h = 0.018 }, at = at,\n"
+               "    velocity = { -side * 0.2, 0, 0 }, material = skin, regions = { region {\n"
+               "    where = select.sphere { centre = at, radius = 0.034 }, material = water } } }\n"
+               "end\n"
+               "return scene { duration = 0.02, bodies = { ball(-1), ball(1) },\n"
+               "  output = { frame = 0.02 }, step = { dt = 2e-3 },\n"
+               "  contact = contact { thickness = 1e-3, self = true },\n"
+               "  remesh = remesh { merge = 0.3 } }\n");
+    ck_assert_int_eq(run_program("run skins.lua -o a --threads 1 --quiet"), 0);
+    ck_assert_int_eq(run_program("mesh info --json a/frames/frame-000001.vtu"), 0);
+    read_file(".out", text, sizeof text);
+    ck_assert_msg(strstr(text, "\"parts\": 2") != NULL, "%s", text);
+}
+END_TEST
+
 START_TEST(a_merge_has_its_bits)
 {
     write_file("join.lua", scene);
@@ -105,6 +129,7 @@ Suite *kiln_test_suite(void)
     tcase_add_checked_fixture(c, open_folder, leave_folder);
     tcase_add_loop_test(c, drops_become_one, 0, sizeof ways / sizeof ways[0]);
     tcase_add_test(c, drops_that_are_not_asked_to_stay_two);
+    tcase_add_test(c, skins_round_water_stay_two);
     tcase_add_test(c, a_merge_has_its_bits);
     return suite;
 }
