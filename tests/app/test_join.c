@@ -1,5 +1,5 @@
 /* Liquid that becomes one with liquid: drops aside of each other, and what is kept by it. */
-#include "program.h"
+#include "stats.h"
 
 #include <math.h>
 
@@ -116,9 +116,7 @@ START_TEST(a_merge_has_its_bits)
     ck_assert_int_eq(run_program("run join.lua -o a --threads 1 --quiet"), 0);
     ck_assert_int_eq(run_program("run join.lua -o b --threads 2 --until 1e-3 --quiet"), 0);
     ck_assert_int_eq(run_program("run join.lua -o b --threads 2 --resume --quiet"), 0);
-    ck_assert_int_eq(run_shell("for r in a b; do cut -d, -f1-19 $r/stats.csv | tail -1 >$r.row; "
-                               "done; cmp a.row b.row"),
-                     0);
+    expect_same_ends(STATE_COLUMNS);
 }
 END_TEST
 
