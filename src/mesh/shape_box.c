@@ -3,7 +3,7 @@
  * exactly lx, ly, lz. */
 #include "mesh/shape_build.h"
 
-enum { P_LX, P_LY, P_LZ, P_N, P_NX, P_NY, P_NZ, P_PATTERN };
+enum { P_LX, P_LY, P_LZ, P_N, P_NX, P_NY, P_NZ, P_PATTERN, P_H };
 enum { PATTERN_KUHN, PATTERN_MIRRORED, PATTERN_BCC };
 
 typedef struct box {
@@ -189,11 +189,10 @@ static kiln_status generate(const kiln_shape_values *values, kiln_soup *soup, ki
         b.length[axis] = values->number[P_LX + axis];
         shortest = b.length[axis] < shortest ? b.length[axis] : shortest;
     }
+    double edge = values->number[P_H] > 0.0 ? values->number[P_H] : shortest / values->number[P_N];
     for (int axis = 0; axis < 3; axis++) {
         double count = values->number[P_NX + axis];
-        b.n[axis] = count > 0.0
-                        ? (uint32_t)count
-                        : kiln_shape_divisions(b.length[axis], shortest / values->number[P_N], 1);
+        b.n[axis] = count > 0.0 ? (uint32_t)count : kiln_shape_divisions(b.length[axis], edge, 1);
     }
     KILN_TRY(fill(&b, (int)values->number[P_PATTERN], error));
     KILN_TRY(kiln_array_reserve(soup->context, &soup->tet_tags, soup->tets.count, error));
@@ -208,11 +207,12 @@ static const kiln_shape_param params[] = {
     [P_LY] = {"ly", KILN_PARAM_NUMBER, 1, 1e-9, 1e9, NULL, "length along y"},
     [P_LZ] = {"lz", KILN_PARAM_NUMBER, 1, 1e-9, 1e9, NULL, "length along z"},
     [P_N] = {"n", KILN_PARAM_COUNT, 4, 1, 100000, NULL, "cells along the shortest side"},
-    [P_NX] = {"nx", KILN_PARAM_COUNT, 0, 0, 100000, NULL, "cells along x (0: from n)"},
-    [P_NY] = {"ny", KILN_PARAM_COUNT, 0, 0, 100000, NULL, "cells along y (0: from n)"},
-    [P_NZ] = {"nz", KILN_PARAM_COUNT, 0, 0, 100000, NULL, "cells along z (0: from n)"},
+    [P_NX] = {"nx", KILN_PARAM_COUNT, 0, 0, 100000, NULL, "cells along x (0: from n or h)"},
+    [P_NY] = {"ny", KILN_PARAM_COUNT, 0, 0, 100000, NULL, "cells along y (0: from n or h)"},
+    [P_NZ] = {"nz", KILN_PARAM_COUNT, 0, 0, 100000, NULL, "cells along z (0: from n or h)"},
     [P_PATTERN] = {"pattern", KILN_PARAM_CHOICE, 0, 0, 0, "kuhn|mirrored|bcc",
                    "K(n), KM(n) or body-centred cubic cells"},
+    [P_H] = {"h", KILN_PARAM_NUMBER, 0, 0, 1e9, NULL, "edge length wanted (0: from n)"},
 };
 
 const kiln_shape kiln_shape_box = {

@@ -325,6 +325,9 @@ START_TEST(boxes_follow_the_definition)
     make(context, "box", (const char *[MOST]){"nx=2", "ny=3", "nz=5"}, &k);
     ck_assert_uint_eq(k.tets.count, 6 * 2 * 3 * 5);
     kiln_soup_free(&k);
+    make(context, "box", (const char *[MOST]){"lx=1", "ly=0.5", "h=0.25", "nz=3"}, &k);
+    ck_assert_uint_eq(k.tets.count, 6 * 4 * 2 * 3);
+    kiln_soup_free(&k);
     kiln_context_destroy(context);
 }
 END_TEST
