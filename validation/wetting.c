@@ -147,17 +147,52 @@ static kiln_status run(kiln_validation *validation, const kiln_view *view, drop 
     return status;
 }
 
-/* L12: a cylinder becomes the cap of a sphere. */
+/* The shape of a drop at rest under its weight: the profile of a surface that meets the plate at
+ * the angle asked for, by steps along its arc from the top, whose curvature is found by halving. */
+
+typedef struct profile {
+    double height, base; /* m, the base its radius on the plate */
+    double volume;
+} profile;
+
+static profile profile_of(const drop *d, double curvature)
+{
+    const double weight = DENSITY * d->gravity / TENSION, step = 2e-4 * cbrt(d->volume);
+    double r = 0.0, z = 0.0, turn = 0.0;
+    profile p = {0};
+    while (turn < d->angle * PI / 180.0 && r < 0.1) {
+        double round = r > 0.0 ? sin(turn) / r : curvature;
+        double bend = 2.0 * curvature + weight * z - round;
+        p.volume += PI * r * r * sin(turn) * step;
+        r += step * cos(turn);
+        z += step * sin(turn);
+        turn += step * bend;
+    }
+    p.height = z;
+    p.base = r;
+    return p;
+}
+
+static profile at_rest(const drop *d)
+{
+    double least = 1e-12, most = 1e5; /* curvatures at the top, 1/m: flat, and a small drop */
+    for (int i = 0; i < 60; i++) {
+        double middle = sqrt(least * most);
+        *(profile_of(d, middle).volume > d->volume ? &least : &most) = middle;
+    }
+    return profile_of(d, sqrt(least * most));
+}
+
+/* L12: a cylinder becomes the cap of a sphere; its weight flattens it by 3 to 5 %. */
 
 static void report_cap(kiln_validation *validation, const char *view, const drop *d)
 {
-    double angle = d->angle * PI / 180.0, c = cos(angle);
-    double radius = cbrt(3.0 * d->volume / (PI * (1.0 - c) * (1.0 - c) * (2.0 + c)));
+    profile cap = at_rest(d);
+    double within = d->gravity > 0.0 ? 0.01 : 0.03;
     kiln_validation_report(validation, 1e3 * d->height,
-                           kiln_near_relative(1e3 * radius * (1.0 - c), 0.03),
+                           kiln_near_relative(1e3 * cap.height, within),
                            "%g degrees, %s: height, mm", d->angle, view);
-    kiln_validation_report(validation, 1e3 * d->base,
-                           kiln_near_relative(1e3 * radius * sin(angle), 0.03),
+    kiln_validation_report(validation, 1e3 * d->base, kiln_near_relative(1e3 * cap.base, within),
                            "%g degrees, %s: radius of the base, mm", d->angle, view);
     kiln_validation_report(validation, d->off, kiln_at_most(1e-3),
                            "%g degrees, %s: volume off, of it", d->angle, view);
@@ -174,7 +209,7 @@ static kiln_status fall(kiln_validation *validation, const kiln_view *view, doub
               .gravity = GRAVITY,
               .viscosity = 0.05,
               .dt = 2e-4,
-              .steps = 300,
+              .steps = 600, /* at 120 degrees it swings on, a third less every 4 ms */
               .integrator = KILN_BDF2,
               .falls = 0.05e-3};
     char name[64];
@@ -215,40 +250,6 @@ kiln_status kiln_validate_L12(kiln_validation *validation, kiln_error *error)
     return KILN_OK;
 }
 
-/* L13. The height of a puddle of that volume: the profile of a surface that meets the plate at 90
- * degrees, by steps along its arc from the top, where its curvature is found by halving. */
-
-typedef struct profile {
-    double height, volume;
-} profile;
-
-static profile profile_of(double curvature)
-{
-    const double weight = DENSITY * GRAVITY / TENSION, step = 1e-6;
-    double r = 0.0, z = 0.0, turn = 0.0;
-    profile p = {0};
-    while (turn < 0.5 * PI && r < 0.1) {
-        double round = r > 0.0 ? sin(turn) / r : curvature;
-        double bend = 2.0 * curvature + weight * z - round;
-        p.volume += PI * r * r * sin(turn) * step;
-        r += step * cos(turn);
-        z += step * sin(turn);
-        turn += step * bend;
-    }
-    p.height = z;
-    return p;
-}
-
-static double height_of_puddle(double volume)
-{
-    double least = 1e-12, most = 1e4; /* curvatures at the top, 1/m: flat, and a small drop */
-    for (int i = 0; i < 60; i++) {
-        double middle = sqrt(least * most);
-        *(profile_of(middle).volume > volume ? &least : &most) = middle;
-    }
-    return profile_of(sqrt(least * most)).height;
-}
-
 kiln_status kiln_validate_L13(kiln_validation *validation, kiln_error *error)
 {
     for (size_t row = 0; kiln_view_at(row); row++) {
@@ -266,8 +267,8 @@ kiln_status kiln_validate_L13(kiln_validation *validation, kiln_error *error)
         const char *name = kiln_view_at(row)->name;
         kiln_validation_report(validation, 1e3 * d.height, kiln_near_relative(3.794, 0.06),
                                "%s: height of a puddle, mm", name);
-        kiln_validation_report(validation, d.height / height_of_puddle(d.volume),
-                               kiln_near(1.0, 0.03), "%s: of that of its volume", name);
+        kiln_validation_report(validation, d.height / at_rest(&d).height, kiln_near(1.0, 0.03),
+                               "%s: of that of its volume", name);
         kiln_validation_report(validation, d.off, kiln_at_most(1e-3), "%s: volume off, of it",
                                name);
     }

@@ -8,7 +8,7 @@
 
 /* Of the thickness, after remeshing: what is nearer repels more than a step can bear. */
 #define CLEARANCE 1e-3
-/* Presets: m/s, and lengths a second. */
+/* Presets, lengths of the model a second. */
 #define POINT_FRICTION_SPEED   1e-5
 #define SURFACE_FRICTION_SPEED 1e-3
 
@@ -131,8 +131,6 @@ kiln_status kiln_solid_create(kiln_mesh *mesh, const kiln_solid_options *options
                       solid->obstacles.data, solid->obstacles.count);
     kiln_touch_init(&solid->touch, context, solid->obstacles.data,
                     solid->collide.options.walls ? 0 : solid->obstacles.count);
-    solid->touch.slip_speed =
-        options->friction_speed > 0.0 ? options->friction_speed : POINT_FRICTION_SPEED;
     solid->touch.recover = options->recover;
     solid->touch.linearised = options->linearised;
     solid->touch.by_left = options->integrator == KILN_NEWMARK;
@@ -221,9 +219,9 @@ static double bounding_diagonal(const kiln_mesh *mesh)
 static void measure(kiln_solid *solid)
 {
     solid->length = bounding_diagonal(solid->mesh);
-    solid->collide.slip_speed = solid->options.friction_speed > 0.0
-                                    ? solid->options.friction_speed
-                                    : SURFACE_FRICTION_SPEED * solid->length;
+    double given = solid->options.friction_speed;
+    solid->collide.slip_speed = given > 0.0 ? given : SURFACE_FRICTION_SPEED * solid->length;
+    solid->touch.slip_speed = given > 0.0 ? given : POINT_FRICTION_SPEED * solid->length;
 }
 
 static const uint32_t *materials_of(const kiln_solid *solid)

@@ -153,7 +153,7 @@ static const kiln_schema_row solid_rows[] = {
     {"friction_speed", KILN_VALUE_NUMBER, SOLID(friction_speed), KILN_NOT_NEGATIVE, "m/s", NULL,
      .meaning =
          "slower than this, friction sticks smoothly; 0: a thousandth of the model's size in "
-         "a second (1e-5 m/s where obstacles hold points)"},
+         "a second (1e-5 of it where obstacles hold points)"},
     {"lags", KILN_VALUE_WHOLE, SOLID(max_lags), KILN_WITHIN(0, 10000), NULL, NULL,
      .meaning =
          "solves of a step, at most, while forces that follow a surface change by it; 0: 30"},
