@@ -537,8 +537,9 @@ static kiln_status start(void *self, kiln_error *error)
     for (size_t v = 0; v < rows; v++)
         sum += size[v];
     e->state.start_size = sum / (double)rows;
-    e->world->steppers[0] =
-        (kiln_stepper){.self = e, .advance = advance, .mesh_changed = mesh_changed, .renew = renew};
+    const kiln_stepper stepper = {
+        .self = e, .advance = advance, .mesh_changed = mesh_changed, .renew = renew};
+    kiln_world_wrap_solid(e->world, &stepper);
     return KILN_OK;
 }
 

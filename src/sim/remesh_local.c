@@ -147,6 +147,25 @@ static kiln_improve_options improve_options(const kiln_local *l)
     return improve;
 }
 
+/* By which a pass begins. Liquid that is mended to the goal as soon as something is below it never
+ * comes to rest: what is moved into the way of tension is not where tension would have it. */
+static kiln_improve_options first_options(const kiln_local *l)
+{
+    kiln_improve_options improve = improve_options(l);
+    if (kiln_scene_has_liquid(l->world->scene))
+        improve.goal = improve.asked;
+    return improve;
+}
+
+static bool has_below(const kiln_remesher *remesher, double goal)
+{
+    const kiln_mesh *mesh = remesher->mesh;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_tet_live(mesh, t) && remesher->quality.data[t] < goal)
+            return true;
+    return false;
+}
+
 /* Liquid: where a crease has just come to be, by liquid that has become one or a wave that closes,
  * its surface moves by more than an edge in a few steps, and tets below it are crushed because
  * nothing may leave the band of a shape that is gone a moment later. Those are mended in a wider
@@ -182,7 +201,7 @@ static kiln_status change_mesh(kiln_local *l, kiln_remesher *remesher, bool size
 {
     const kiln_world *world = l->world;
     kiln_size_options size = kiln_local_size_options(l);
-    kiln_improve_options improve = improve_options(l);
+    kiln_improve_options improve = first_options(l);
     kiln_improve_report report;
     kiln_size_report sizes = {0};
     uint32_t since = world->mesh->clock;
@@ -196,6 +215,8 @@ static kiln_status change_mesh(kiln_local *l, kiln_remesher *remesher, bool size
             KILN_TRY(unfold(l, remesher, error));
     }
     uint32_t shaped = world->mesh->clock;
+    if (has_below(remesher, improve.goal))
+        improve = improve_options(l);
     KILN_TRY(kiln_dynamic_improve(remesher, &improve, &report, error));
     KILN_TRY(mend_crushed(l, remesher, improve, &report, error));
     KILN_TRY(kiln_tried_list(world->mesh, shaped, &l->tried[KILN_TRIED_REPAIR], error));
@@ -427,7 +448,7 @@ static kiln_status is_needed(kiln_local *l, kiln_remesh_options *options, bool *
                              kiln_error *error)
 {
     kiln_mesh *mesh = l->world->mesh;
-    kiln_improve_options improve = improve_options(l);
+    kiln_improve_options improve = first_options(l);
     *needed = false;
     if (kiln_local_is_sized(l) && l->world->state.step % (uint64_t)l->settings->every != 0)
         return KILN_OK;

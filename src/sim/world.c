@@ -70,7 +70,15 @@ kiln_status kiln_world_put_stepper_first(kiln_world *world, const kiln_stepper *
     memmove(world->steppers + 1, world->steppers,
             (world->stepper_count - 1) * sizeof *world->steppers);
     world->steppers[0] = *stepper;
+    world->solid_at++;
     return KILN_OK;
+}
+
+kiln_stepper kiln_world_wrap_solid(kiln_world *world, const kiln_stepper *stepper)
+{
+    kiln_stepper inner = world->steppers[world->solid_at];
+    world->steppers[world->solid_at] = *stepper;
+    return inner;
 }
 
 static kiln_status make_solid(kiln_world *world, kiln_error *error)
@@ -80,6 +88,7 @@ static kiln_status make_solid(kiln_world *world, kiln_error *error)
                                world->obstacle_count, &world->solid, error));
     world->course = (kiln_solid_course){world->solid, {world, drive}, &world->state.clock};
     kiln_stepper stepper = kiln_solid_stepper(&world->course);
+    world->solid_at = world->stepper_count;
     return kiln_world_add_stepper(world, &stepper, error);
 }
 

@@ -18,7 +18,7 @@ struct kiln_world {
     kiln_solid *solid;
     kiln_solid_course course;
     kiln_stepper steppers[KILN_STEPPER_ROOM];
-    size_t stepper_count;
+    size_t stepper_count, solid_at;    /* which of them is the solid's */
     kiln_f64_array events;             /* times that steps have to meet, ascending */
     const kiln_module *const *modules; /* ended by NULL */
     void *self[KILN_MODULE_ROOM];      /* of each, as `create` made it */
@@ -71,6 +71,8 @@ kiln_status kiln_world_add_stepper(kiln_world *world, const kiln_stepper *steppe
 /* The same before those there are: what they need from it is there when they run. */
 kiln_status kiln_world_put_stepper_first(kiln_world *world, const kiln_stepper *stepper,
                                          kiln_error *error);
+/* In the place of the solid's own, which it may ask in its turn; returns that. */
+kiln_stepper kiln_world_wrap_solid(kiln_world *world, const kiln_stepper *stepper);
 
 /* After the mesh has changed, inside a step: modules, then steppers. */
 kiln_status kiln_world_changed(kiln_world *world, const kiln_changes *changes, kiln_error *error);

@@ -73,6 +73,37 @@ START_TEST(a_block_on_a_hot_plate)
 }
 END_TEST
 
+/* Remeshing that takes the place of the solid's own step leaves that of heat alone. */
+START_TEST(remeshing_within_the_step_keeps_the_heat)
+{
+    static const char *const ways[] = {"remesh {}", "remesh { method = 'energy', split = 1e-5 }"};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        char text[1024], out[2] = {(char)('a' + i)};
+        snprintf(
+            text, sizeof text,
+            "return scene { duration = 0.2, gravity = { 0, 0, -9.81 },\n"
+            "  heat = heat { temperature = 300 },\n"
+            "  bodies = { body { shape = shape.box { lx = 0.2, ly = 0.2, lz = 0.1, h = 0.05 },"
+            " at = { -0.1, -0.1, 0.051 }, velocity = { 0, 0, -1 }, material = material { young "
+            "= 2e4, thermal = thermal { conductivity = 10, capacity = 1000 } } } },\n"
+            "  obstacles = { obstacle.sphere { radius = 0.05, temperature = 400, conductance "
+            "= 2000 } },\n"
+            "  contact = contact { thickness = 2e-3 }, remesh = %s,\n"
+            "  step = { integrator = 'implicit-euler', dt = 0.01 } }\n",
+            ways[i]);
+        write_file("pin.lua", text);
+        snprintf(text, sizeof text, "run pin.lua -o %s --threads 1 --quiet", out);
+        ck_assert_int_eq(run_program(text), 0);
+        double in = 0.0, tets = figure(out, 20, 5), start = 1000 * 0.2 * 0.2 * 0.1 * 1000 * 300;
+        for (int row = 1; row <= 20; row++)
+            in += figure(out, row, HEAT_IN);
+        ck_assert_double_ne(tets, figure(out, 0, 5));
+        ck_assert_double_gt(in, 10.0);
+        ck_assert_double_eq_tol((figure(out, 20, HEAT) - start) / in, 1.0, 1e-3);
+    }
+}
+END_TEST
+
 /* Two blocks, one hot, pressed together: what one loses the other gets. */
 START_TEST(bodies_that_touch_share_their_heat)
 {
@@ -149,6 +180,7 @@ Suite *kiln_test_suite(void)
     tcase_add_checked_fixture(c, open_folder, leave_folder);
     tcase_add_test(c, what_makes_no_sense_is_refused);
     tcase_add_test(c, a_block_on_a_hot_plate);
+    tcase_add_test(c, remeshing_within_the_step_keeps_the_heat);
     tcase_add_test(c, bodies_that_touch_share_their_heat);
     tcase_add_test(c, what_flows_grows_warm);
     tcase_add_test(c, functions_see_the_temperature);
