@@ -134,6 +134,7 @@ static kiln_status draw(const film_job *job, size_t i, kiln_image *image, kiln_e
                                                 &job->stage->bodies, &scenery, error);
     if (status == KILN_OK) {
         stage.floor = scenery.has_ground ? scenery.ground : stage.floor;
+        kiln_film_scenery_open(&scenery, look.up, stage.camera.eye);
         look.scenery = &scenery.surface;
         status = kiln_render(job->context, &soup, &look, image, error);
         if (status == KILN_ERR_INPUT && !error->place[0])

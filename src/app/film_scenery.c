@@ -18,6 +18,12 @@ static bool is_ground(const kiln_box *piece, const kiln_box *bodies)
 
 static const double much_larger = 2.5;
 
+static bool is_of(const kiln_soup *soup, uint32_t *root, size_t triangle, uint32_t part)
+{
+    return triangle < soup->triangles.count &&
+           kiln_part_root(root, soup->triangles.data[triangle].v[0]) == part;
+}
+
 /* A plane is written as a square, two triangles alone, that goes along with the bodies; slopes and
  * walls must stand still over the film, so the square is put where the bodies are in all frames,
  * and made larger. Its box grows with it. */
@@ -29,7 +35,8 @@ static void spread_planes(kiln_soup *soup, char up, const kiln_box *bodies, uint
         const uint32_t *a = soup->triangles.data[i].v, *b = soup->triangles.data[i + 1].v;
         uint32_t part = kiln_part_root(root, a[0]);
         bool square = b[0] == a[0] && b[1] == a[2] && part == a[0] && a[1] == a[0] + 1 &&
-                      a[2] == a[0] + 2 && b[2] == a[0] + 3;
+                      a[2] == a[0] + 2 && b[2] == a[0] + 3 && !is_of(soup, root, i + 2, part) &&
+                      !(i > 0 && is_of(soup, root, i - 1, part));
         if (!square)
             continue;
         kiln_vec3 *p = &soup->points.data[a[0]];
@@ -46,6 +53,66 @@ static void spread_planes(kiln_soup *soup, char up, const kiln_box *bodies, uint
             box[part] = kiln_box_grow(box[part], kiln_render_turn_up(p[k], up));
         }
     }
+}
+
+/* Of a piece: the sums of its areas, as vectors and as numbers, and of its volume. */
+typedef struct turn {
+    kiln_vec3 face;
+    double area, volume;
+} turn;
+
+static turn *measure_turns(kiln_arena *arena, const kiln_soup *soup, uint32_t *root)
+{
+    turn *all = kiln_arena_array(arena, turn, soup->points.count);
+    for (size_t v = 0; all && v < soup->points.count; v++)
+        all[v] = (turn){.area = 0.0};
+    for (size_t i = 0; all && i < soup->triangles.count; i++) {
+        const uint32_t *v = soup->triangles.data[i].v, part = kiln_part_root(root, v[0]);
+        const kiln_vec3 *p = soup->points.data;
+        kiln_vec3 a = kiln_v3_sub(p[v[0]], p[part]);
+        kiln_vec3 face = kiln_v3_scale(
+            kiln_v3_cross(kiln_v3_sub(p[v[1]], p[v[0]]), kiln_v3_sub(p[v[2]], p[v[0]])), 0.5);
+        all[part].face = kiln_v3_add(all[part].face, face);
+        all[part].area += kiln_v3_norm(face);
+        all[part].volume += kiln_v3_dot(a, face) / 3.0;
+    }
+    return all;
+}
+
+/* Closed surfaces that face inward: obstacles that are inside out. */
+static kiln_status find_hollow(kiln_film_scenery *scenery, kiln_arena *arena, uint32_t *root,
+                               kiln_error *error)
+{
+    kiln_soup *soup = &scenery->surface;
+    const turn *all = measure_turns(arena, soup, root);
+    if (!all)
+        return kiln_fail_memory(error, soup->points.count * sizeof *all);
+    for (uint32_t i = 0; i < soup->triangles.count; i++) {
+        const turn *piece = &all[kiln_part_root(root, soup->triangles.data[i].v[0])];
+        bool closed = kiln_v3_norm(piece->face) <= 1e-6 * piece->area;
+        if (closed && piece->volume < 0.0)
+            KILN_TRY(kiln_array_push(soup->context, &scenery->hollow, i, error));
+    }
+    return KILN_OK;
+}
+
+void kiln_film_scenery_open(kiln_film_scenery *scenery, char up, kiln_vec3 eye)
+{
+    kiln_soup *soup = &scenery->surface;
+    size_t kept = 0, next = 0;
+    for (size_t i = 0; i < soup->triangles.count; i++) {
+        bool hollow = next < scenery->hollow.count && scenery->hollow.data[next] == i;
+        const uint32_t *v = soup->triangles.data[i].v;
+        kiln_vec3 p[3];
+        for (int k = 0; k < 3; k++)
+            p[k] = kiln_render_turn_up(soup->points.data[v[k]], up);
+        next += hollow;
+        kiln_vec3 face = kiln_v3_cross(kiln_v3_sub(p[1], p[0]), kiln_v3_sub(p[2], p[0]));
+        if (!hollow || kiln_v3_dot(kiln_v3_sub(eye, p[0]), face) > 0.0)
+            soup->triangles.data[kept++] = soup->triangles.data[i];
+    }
+    soup->triangles.count = kept;
+    scenery->hollow.count = 0;
 }
 
 /* What each piece is: decides ground and framed, and takes the ground's triangles out. */
@@ -105,6 +172,8 @@ kiln_status kiln_film_scenery_read(kiln_context *context, const char *path, char
     kiln_box *box = kiln_arena_array(&arena, kiln_box, points);
     kiln_status status = root && box ? sort_pieces(out, up, bodies, root, box, error)
                                      : kiln_fail_memory(error, points * sizeof *box);
+    if (status == KILN_OK)
+        status = find_hollow(out, &arena, root, error);
     kiln_arena_destroy(&arena);
     if (status != KILN_OK)
         kiln_film_scenery_free(out);
@@ -114,5 +183,6 @@ kiln_status kiln_film_scenery_read(kiln_context *context, const char *path, char
 void kiln_film_scenery_free(kiln_film_scenery *scenery)
 {
     kiln_array_free(scenery->surface.context, &scenery->framed);
+    kiln_array_free(scenery->surface.context, &scenery->hollow);
     kiln_soup_free(&scenery->surface);
 }

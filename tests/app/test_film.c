@@ -284,6 +284,29 @@ START_TEST(a_slope_stands_still)
 }
 END_TEST
 
+/* What is all round the bodies does not hide them: a tub, and a box. */
+START_TEST(walls_round_the_bodies_are_open_to_the_camera)
+{
+    static const char *const walls[] = {
+        "cylinder { from = { 0, 0, 0 }, to = { 0, 0, 4 }, radius = 1.5",
+        "box { from = { -2, -2, -2 }, to = { 2, 2, 2 }"};
+    for (size_t i = 0; i < sizeof walls / sizeof *walls; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "return scene { duration = 0.01, step = { dt = 0.01 }, bodies = { body { shape = "
+                 "shape.ball { radius = 0.5, h = 0.3 }, at = { 0, 0, 1 }, material = material { "
+                 "young = 1e6 } } }, obstacles = { obstacle.%s, inside_out = true } } }\n",
+                 walls[i]);
+        write_file("tub.lua", text);
+        ck_assert_int_eq(run_program("run tub.lua -o tub --force --quiet"), 0);
+        ck_assert_int_eq(run_program("render tub -o tub.png --size 96x64 --samples 2"), 0);
+        int clay, blue;
+        count_colors("tub.png", &clay, &blue);
+        ck_assert_int_gt(clay, 100);
+    }
+}
+END_TEST
+
 START_TEST(a_film_plays)
 {
     ck_assert_int_eq(run_program("render run -o film.mp4 --size 96x64 --samples 1 --field speed"),
@@ -457,6 +480,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, bodies_of_one_region_have_colors_of_their_own);
     tcase_add_test(all, a_body_keeps_its_color);
     tcase_add_test(all, a_slope_stands_still);
+    tcase_add_test(all, walls_round_the_bodies_are_open_to_the_camera);
     tcase_add_test(all, a_film_plays);
     tcase_add_test(all, threads_do_not_change_a_film);
     tcase_add_test(all, a_sheet_has_all_tiles);
