@@ -139,31 +139,16 @@ static kiln_improve_options improve_options(const kiln_local *l)
     improve.goal = (l->settings->follow ? FOLLOW_AHEAD : 1.0) * improve.asked;
     improve.spread = 300;
     improve.effort = EFFORT + EFFORT_A_TET * (uint64_t)l->world->mesh->table[KILN_ON_TET].live;
-    if (kiln_scene_has_liquid(l->world->scene))
+    if (kiln_scene_has_liquid(l->world->scene)) {
         improve.effort = (uint64_t)(LIQUID_EFFORT * (double)improve.effort);
+        /* Repaired as soon as it is below the goal it would never come to rest: what is moved out
+         * of the way of tension is not where tension would have it. */
+        improve.from = improve.asked;
+    }
     improve.vain = KILN_FIELD_REPAIR_VAIN;
     improve.worth = REPAIR_WORTH;
     improve.tried = KILN_FIELD_TRIED;
     return improve;
-}
-
-/* By which a pass begins. Liquid that is mended to the goal as soon as something is below it never
- * comes to rest: what is moved into the way of tension is not where tension would have it. */
-static kiln_improve_options first_options(const kiln_local *l)
-{
-    kiln_improve_options improve = improve_options(l);
-    if (kiln_scene_has_liquid(l->world->scene))
-        improve.goal = improve.asked;
-    return improve;
-}
-
-static bool has_below(const kiln_remesher *remesher, double goal)
-{
-    const kiln_mesh *mesh = remesher->mesh;
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
-        if (kiln_tet_live(mesh, t) && remesher->quality.data[t] < goal)
-            return true;
-    return false;
 }
 
 /* Liquid: where a crease has just come to be, by liquid that has become one or a wave that closes,
@@ -175,7 +160,7 @@ static kiln_status mend_crushed(const kiln_local *l, kiln_remesher *remesher,
                                 kiln_error *error)
 {
     kiln_improve_report mended;
-    improve.asked = improve.goal = CRUSHED * l->state.least_shape;
+    improve.from = improve.asked = improve.goal = CRUSHED * l->state.least_shape;
     improve.vain = improve.tried = NULL; /* that was in the usual band */
     if (!kiln_scene_has_liquid(l->world->scene) || !(report->worst_after < improve.goal))
         return KILN_OK;
@@ -201,7 +186,7 @@ static kiln_status change_mesh(kiln_local *l, kiln_remesher *remesher, bool size
 {
     const kiln_world *world = l->world;
     kiln_size_options size = kiln_local_size_options(l);
-    kiln_improve_options improve = first_options(l);
+    kiln_improve_options improve = improve_options(l);
     kiln_improve_report report;
     kiln_size_report sizes = {0};
     uint32_t since = world->mesh->clock;
@@ -215,8 +200,6 @@ static kiln_status change_mesh(kiln_local *l, kiln_remesher *remesher, bool size
             KILN_TRY(unfold(l, remesher, error));
     }
     uint32_t shaped = world->mesh->clock;
-    if (has_below(remesher, improve.goal))
-        improve = improve_options(l);
     KILN_TRY(kiln_dynamic_improve(remesher, &improve, &report, error));
     KILN_TRY(mend_crushed(l, remesher, improve, &report, error));
     KILN_TRY(kiln_tried_list(world->mesh, shaped, &l->tried[KILN_TRIED_REPAIR], error));
@@ -448,7 +431,7 @@ static kiln_status is_needed(kiln_local *l, kiln_remesh_options *options, bool *
                              kiln_error *error)
 {
     kiln_mesh *mesh = l->world->mesh;
-    kiln_improve_options improve = first_options(l);
+    kiln_improve_options improve = improve_options(l);
     *needed = false;
     if (kiln_local_is_sized(l) && l->world->state.step % (uint64_t)l->settings->every != 0)
         return KILN_OK;
