@@ -537,7 +537,7 @@ static kiln_status start(void *self, kiln_error *error)
     for (size_t v = 0; v < rows; v++)
         sum += size[v];
     e->state.start_size = sum / (double)rows;
-    e->world->steppers[0] =
+    *kiln_world_solid_stepper(e->world) =
         (kiln_stepper){.self = e, .advance = advance, .mesh_changed = mesh_changed, .renew = renew};
     return KILN_OK;
 }

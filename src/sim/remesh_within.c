@@ -139,8 +139,9 @@ void kiln_local_follow_within(kiln_local *l)
     if (l->settings->method != KILN_REMESH_LOCAL || !(l->settings->contact > 0.0) ||
         world->obstacle_count == 0 || !world->moves || has_functions(world->scene))
         return;
-    l->inner = world->steppers[0];
-    world->steppers[0] =
+    kiln_stepper *solid = kiln_world_solid_stepper(world);
+    l->inner = *solid;
+    *solid =
         (kiln_stepper){.self = l, .advance = advance, .mesh_changed = mesh_changed, .renew = renew};
     kiln_solid_set_review(world->solid, (kiln_solid_review){l, may_refuse, look_at_end});
 }

@@ -73,6 +73,14 @@ kiln_status kiln_world_put_stepper_first(kiln_world *world, const kiln_stepper *
     return KILN_OK;
 }
 
+kiln_stepper *kiln_world_solid_stepper(kiln_world *world)
+{
+    kiln_stepper *stepper = world->steppers;
+    while (stepper->self != &world->course)
+        stepper++;
+    return stepper;
+}
+
 static kiln_status make_solid(kiln_world *world, kiln_error *error)
 {
     KILN_TRY(kiln_solid_create(world->mesh, &world->options, world->materials,

@@ -35,6 +35,7 @@ struct kiln_world {
     size_t obstacle_count;
     bool moves;          /* false: a series of equilibria */
     bool flows;          /* some matter yields */
+    bool melts;          /* some becomes liquid, or solid again */
     bool remeshes;       /* the mesh may change */
     kiln_space space;    /* that is meshed; world: u = x, and all history is in the offsets */
     bool asks_for_place; /* some function looks at material positions after the start */
@@ -71,6 +72,9 @@ kiln_status kiln_world_add_stepper(kiln_world *world, const kiln_stepper *steppe
 /* The same before those there are: what they need from it is there when they run. */
 kiln_status kiln_world_put_stepper_first(kiln_world *world, const kiln_stepper *stepper,
                                          kiln_error *error);
+
+/* That of the solid, for whoever wraps it; others may be before it. */
+kiln_stepper *kiln_world_solid_stepper(kiln_world *world);
 
 /* After the mesh has changed, inside a step: modules, then steppers. */
 kiln_status kiln_world_changed(kiln_world *world, const kiln_changes *changes, kiln_error *error);
@@ -141,7 +145,9 @@ KILN_INLINE const uint32_t *kiln_world_material_of(const kiln_mesh *mesh) /* [te
 #define KILN_FIELD_DENSITY     "density"
 #define KILN_FIELD_LAME        "lame"
 #define KILN_FIELD_SETS        "sets"
-#define KILN_FIELD_TEMPERATURE "temperature" /* K, by vertex */
-#define KILN_FIELD_START       "u_start"     /* u of the start, for functions */
+#define KILN_FIELD_TEMPERATURE "temperature"   /* K, by vertex */
+#define KILN_FIELD_HEAT_COMES  "heat_to_come"  /* J, by tet, that the next step gives it */
+#define KILN_FIELD_REFERENCE   "temperature_0" /* K, by vertex, at which there is no stress */
+#define KILN_FIELD_START       "u_start"       /* u of the start, for functions */
 
 #endif
