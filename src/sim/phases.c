@@ -8,12 +8,11 @@
  * P3  What melts forgets its shape, and its rest volume goes by the densities of the two.
  * P4  What freezes begins anew: its rest shape is the shape it has, larger or smaller as a whole by
  *     the densities. What its rest volume was off by stays with the liquid of its part.
- * P5  Matter of one material that can change has one region, so that its borders are interfaces of
- *     the mesh, and what melts beside its own melt becomes one with it. */
+ * P5  A solid and its melt are one region of the mesh (assemble.c): remeshing goes across their
+ *     border, which temperature draws anew after each step. */
 #include "fem/offset.h"
 #include "fem/plasticity.h"
 #include "mesh/rewind.h"
-#include "mesh/txn.h"
 #include "sim/world_impl.h"
 
 #include <math.h>
@@ -26,9 +25,7 @@ static const double MOST_OWED = 0.02;
 typedef struct phases {
     kiln_world *world;
     kiln_u32_array other; /* [material] what it becomes; KILN_NONE: it stays */
-    KILN_ARRAY_OF(int32_t)
-    region;              /* [material] P5; scratch */
-    kiln_u32_array turn; /* tets that change, scratch */
+    kiln_u32_array turn;  /* tets that change, scratch */
     kiln_f64_array energy;
     KILN_ARRAY_OF(uint8_t)
     was_solid; /* [vertex slot] scratch */
@@ -74,7 +71,6 @@ static kiln_status find_pairs(phases *p, kiln_error *error)
     const kiln_scene *scene = p->world->scene;
     size_t count = scene->materials.count;
     KILN_TRY(kiln_array_reserve(p->world->context, &p->other, count, error));
-    KILN_TRY(kiln_array_reserve(p->world->context, &p->region, count, error));
     for (size_t i = 0; i < count; i++)
         p->other.data[i] = KILN_NONE;
     for (uint32_t i = 0; i < count; i++) {
@@ -114,7 +110,6 @@ static void destroy(void *self)
     phases *p = self;
     kiln_context *context = p->world->context;
     kiln_array_free(context, &p->other);
-    kiln_array_free(context, &p->region);
     kiln_array_free(context, &p->turn);
     kiln_array_free(context, &p->energy);
     kiln_array_free(context, &p->was_solid);
@@ -153,41 +148,6 @@ static kiln_status find_turns(phases *p, kiln_error *error)
 }
 
 /* --- what they become --- */
-
-/* P5: the lowest region of each material, or a number of its own. */
-static int32_t find_regions(const phases *p)
-{
-    const kiln_mesh *mesh = p->world->mesh;
-    const uint32_t *material = kiln_world_material_of(mesh);
-    int32_t highest = 0;
-    for (size_t i = 0; i < p->world->scene->materials.count; i++)
-        p->region.data[i] = INT32_MAX;
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
-        if (!kiln_tet_live(mesh, t))
-            continue;
-        int32_t own = mesh->info[t].region, *lowest = &p->region.data[material[t]];
-        *lowest = own < *lowest ? own : *lowest;
-        highest = own > highest ? own : highest;
-    }
-    return highest;
-}
-
-static kiln_status set_regions(phases *p, kiln_error *error)
-{
-    kiln_mesh *mesh = p->world->mesh;
-    const uint32_t *material = kiln_world_material_of(mesh);
-    int32_t highest = find_regions(p);
-    kiln_txn txn = kiln_txn_begin(mesh);
-    kiln_verdict verdict = txn.depth ? KILN_ACCEPTED : KILN_REFUSED_MEMORY;
-    for (size_t i = 0; i < p->turn.count && verdict == KILN_ACCEPTED; i++) {
-        int32_t *to = &p->region.data[p->other.data[material[p->turn.data[i]]]];
-        *to = *to == INT32_MAX ? ++highest : *to;
-        verdict = kiln_txn_set_region(&txn, p->turn.data[i], *to);
-    }
-    if (txn.depth)
-        verdict = kiln_txn_settle(&txn, verdict);
-    return verdict == KILN_ACCEPTED ? KILN_OK : kiln_txn_fail(verdict, error);
-}
 
 static kiln_status save_columns(const phases *p, kiln_error *error)
 {
@@ -322,7 +282,6 @@ static kiln_status turn_all(phases *p, kiln_error *error)
     KILN_TRY(save_columns(p, error));
     kiln_elements_output(kiln_solid_elements(world->solid), &world->mesh->x[0].x,
                          KILN_OUTPUT_ENERGY, p->energy.data);
-    KILN_TRY(set_regions(p, error));
     look_at_solids(p);
     for (size_t i = 0; i < p->turn.count; i++)
         turn(p, p->turn.data[i]);
