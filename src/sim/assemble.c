@@ -204,8 +204,8 @@ static kiln_status apply_regions(kiln_world *world, const int32_t *file_tag, uin
         for (size_t r = 0; r < scene->bodies.data[b].regions.count; r++)
             KILN_TRY(apply_region(world, b, r, ++fresh, file_tag, material, error));
     for (size_t i = 0; i < scene->materials.count; i++)
-        if (scene->materials.data[i].melt != KILN_NONE)
-            join_regions(mesh, material, (uint32_t)i, scene->materials.data[i].melt);
+        if (scene->materials.data[i].melt != 0)
+            join_regions(mesh, material, (uint32_t)i, scene->materials.data[i].melt - 1);
     return find_features(world, error);
 }
 

@@ -34,7 +34,7 @@ static void join_phases(kiln_world_heat *h)
     const kiln_scene *scene = h->world->scene;
     for (size_t i = 0; i < scene->materials.count; i++) {
         uint32_t melt = scene->materials.data[i].melt;
-        if (melt == KILN_NONE)
+        if (melt-- == 0)
             continue;
         double conductivity = h->thermal[melt].conductivity;
         h->thermal[i].more = h->thermal[melt].capacity - h->thermal[i].capacity;
@@ -309,7 +309,7 @@ static kiln_status collect(kiln_world_heat *h, const kiln_interval *interval, ki
 static bool are_alike(const kiln_world_heat *h, uint32_t a, uint32_t b)
 {
     const kiln_scene_material *row = h->world->scene->materials.data;
-    return a == b || row[a].melt == b || row[b].melt == a;
+    return a == b || row[a].melt == b + 1 || row[b].melt == a + 1;
 }
 
 /* Parts of which heat alone says the temperature: with several materials it would not, and what

@@ -210,8 +210,7 @@ static const char *nodal_pressure_name(int row)
 static void start_material(void *settings)
 {
     kiln_material_settings *s = settings;
-    *s = (kiln_material_settings){.material = {.melt = KILN_NONE,
-                                               .young = kiln_quantity_number(0.0),
+    *s = (kiln_material_settings){.material = {.young = kiln_quantity_number(0.0),
                                                .poisson = kiln_quantity_number(0.3),
                                                .density = kiln_quantity_number(1000.0),
                                                .viscosity = kiln_quantity_number(0.0)}};
@@ -272,6 +271,7 @@ static kiln_status finish_material(void *settings, const kiln_given *given, kiln
     else if (!kiln_is_given(given, "young"))
         return kiln_fail_setting(error, "young", "must be given: Young's modulus");
     m->base.wettable = kiln_is_given(given, "contact_angle");
+    m->melt = kiln_is_given(given, "melt") ? s->melt + 1 : 0;
     m->base.model = kiln_material_model_at((size_t)s->model);
     m->varies = m->young.evaluate || m->poisson.evaluate || m->viscosity.evaluate;
     if (!m->varies)
@@ -316,7 +316,7 @@ static const kiln_schema_row material_rows[] = {
                 "only"},
     {"liquid", KILN_VALUE_TABLE, MATERIAL(liquid), .schema = &kiln_liquid_schema,
      .preset = "none: solid", .meaning = "flows as its density, viscosity and surface say"},
-    {"melt", KILN_VALUE_MATERIAL, MATERIAL(material.melt), .preset = "none: it stays solid",
+    {"melt", KILN_VALUE_MATERIAL, MATERIAL(melt), .preset = "none: it stays solid",
      .meaning = "the liquid that it becomes where it is warm (`thermal.melting`, `thermal.range`), "
                 "and that becomes it where it is cold; [heat.md](heat.md#melting-and-freezing)"},
     {"thermal", KILN_VALUE_TABLE, MATERIAL(material.thermal), .schema = &kiln_thermal_schema,

@@ -43,14 +43,14 @@ typedef struct phase_part {
 static void plan(kiln_world *world)
 {
     for (size_t i = 0; i < world->scene->materials.count; i++)
-        world->melts |= world->scene->materials.data[i].melt != KILN_NONE;
+        world->melts |= world->scene->materials.data[i].melt != 0;
 }
 
 /* What the words of a pair must be for one to become the other. */
 static kiln_status check_pair(const kiln_scene *scene, const kiln_scene_material *solid,
                               kiln_error *error)
 {
-    const kiln_scene_material *melt = &scene->materials.data[solid->melt];
+    const kiln_scene_material *melt = &scene->materials.data[solid->melt - 1];
     if (!melt->base.liquid)
         return kiln_said_fail(scene, &solid->said, error,
                               "melt must be a liquid: material { liquid = liquid {}, ... }");
@@ -75,15 +75,15 @@ static kiln_status find_pairs(phases *p, kiln_error *error)
         p->other.data[i] = KILN_NONE;
     for (uint32_t i = 0; i < count; i++) {
         const kiln_scene_material *solid = &scene->materials.data[i];
-        if (solid->melt == KILN_NONE)
+        if (solid->melt == 0)
             continue;
         KILN_TRY(check_pair(scene, solid, error));
-        if (p->other.data[solid->melt] != KILN_NONE)
+        if (p->other.data[solid->melt - 1] != KILN_NONE)
             return kiln_said_fail(scene, &solid->said, error,
                                   "melt is that of another material already: it would not be known "
                                   "what it freezes to");
-        p->other.data[i] = solid->melt;
-        p->other.data[solid->melt] = i;
+        p->other.data[i] = solid->melt - 1;
+        p->other.data[solid->melt - 1] = i;
     }
     return KILN_OK;
 }
@@ -98,7 +98,7 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
         return KILN_ERR_MEMORY;
     p->world = world;
     for (size_t i = 0; i < scene->materials.count; i++)
-        if (scene->materials.data[i].melt != KILN_NONE &&
+        if (scene->materials.data[i].melt != 0 &&
             !kiln_mesh_field(world->mesh, KILN_ON_VERTEX, KILN_FIELD_TEMPERATURE))
             return kiln_said_fail(scene, &scene->materials.data[i].said, error,
                                   "melt is of heat, which the scene does not have: heat = heat {}");

@@ -167,9 +167,8 @@ static kiln_status find_kinds(const kiln_world *world, kiln_u32_array *kind, kil
     uint32_t tets = mesh->table[KILN_ON_TET].used;
     KILN_TRY(kiln_array_reserve(world->context, kind, tets + 1, error));
     for (uint32_t t = 0; t < tets; t++) {
-        uint32_t melt =
-            kiln_tet_live(mesh, t) ? world->scene->materials.data[material[t]].melt : KILN_NONE;
-        kind->data[t] = melt == KILN_NONE ? material[t] : melt;
+        uint32_t melt = kiln_tet_live(mesh, t) ? world->scene->materials.data[material[t]].melt : 0;
+        kind->data[t] = melt == 0 ? material[t] : melt - 1;
     }
     return KILN_OK;
 }
