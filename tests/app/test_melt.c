@@ -174,6 +174,35 @@ START_TEST(volume_goes_by_density)
 }
 END_TEST
 
+/* A block on a hot plate melts from below, wets the plate and sinks; the mesh follows within steps
+ * too, beside heat. */
+START_TEST(a_block_sinks_on_a_hot_plate)
+{
+    write_file(
+        "plate.lua",
+        "local melt = material { density = 900, viscosity = 10, thermal = thermal {\n"
+        "  conductivity = 300, capacity = 2000 }, liquid = liquid { surface_tension = 0.03 "
+        "} }\n"
+        "local wax = material { density = 900, young = 1e6, melt = melt, thermal = thermal "
+        "{\n"
+        "  conductivity = 300, capacity = 2000, latent = 2e4, melting = 330, range = 4 } }\n"
+        "return scene { duration = 0.5, gravity = { 0, 0, -9.81 },\n"
+        "  heat = heat { temperature = 320 }, output = { checkpoint = 0.25, frame = 0.25 },\n"
+        "  bodies = { body { shape = shape.box { lx = 0.03, ly = 0.03, lz = 0.03, n = 3 },\n"
+        "    material = wax, at = { 0, 0, 1e-6 } } },\n"
+        "  obstacles = { obstacle.plane { temperature = 400, conductance = 2e4,\n"
+        "    contact_angle = 70 } },\n"
+        "  step = { integrator = 'implicit-euler', dt = 0.01 } }\n");
+    ck_assert_int_eq(run_program("run plate.lua -o a --threads 1 --audit --quiet"), 0);
+    int last = rows_of("a") - 1;
+    ck_assert_double_gt(figure("a", last, MELTED), 0.1 * 900 * 2.7e-5);
+    ck_assert_double_lt(figure("a", last, MELTED), 0.9 * 900 * 2.7e-5);
+    ck_assert_double_eq_tol(figure("a", last, REST_VOLUME) / 2.7e-5, 1.0, 1e-12);
+    ck_assert_double_eq_tol(figure("a", last, VOLUME) / 2.7e-5, 1.0, 5e-3);
+    ck_assert_double_ge(figure("a", last, QUALITY), 0.2);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("melt");
@@ -184,5 +213,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(c, melting_has_its_bits);
     tcase_add_test(c, the_past_is_forgotten);
     tcase_add_test(c, volume_goes_by_density);
+    tcase_add_test(c, a_block_sinks_on_a_hot_plate);
     return suite;
 }
