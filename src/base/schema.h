@@ -28,6 +28,7 @@ typedef enum kiln_value_type {
     KILN_VALUE_AMOUNT,    /* kiln_quantity of one number: a number or a function */
     KILN_VALUE_FIELD,     /* kiln_quantity of three: a vector or a function */
     KILN_VALUE_SELECTION, /* kiln_picks; whoever owns the struct frees them */
+    KILN_VALUE_MATERIAL,  /* uint32_t: position among the scene's materials */
     KILN_VALUE_TABLE,     /* a struct with the row's schema: a table inside this one */
     KILN_VALUE_LIST, /* KILN_ARRAY_OF such structs, which whoever owns it frees: a list of tables */
     KILN_VALUE_PART, /* a struct with the row's schema, whose keys are keys of this table */

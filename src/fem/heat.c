@@ -43,24 +43,50 @@ struct kiln_heat {
 
 double kiln_thermal_melted(const kiln_thermal *thermal, double temperature)
 {
-    double f = 0.5 + 0.5 * (temperature - thermal->melts) / thermal->range;
-    return thermal->latent > 0.0 ? fmin(fmax(f, 0.0), 1.0) : 0.0;
+    return fmin(fmax(0.5 + 0.5 * (temperature - thermal->melts) / thermal->range, 0.0), 1.0);
+}
+
+/* Whether its heat is another function of temperature than a straight line. */
+static bool bends(const kiln_thermal *thermal)
+{
+    return thermal->latent > 0.0 || thermal->more != 0.0;
 }
 
 double kiln_thermal_enthalpy(const kiln_thermal *thermal, double temperature)
 {
-    return thermal->capacity * temperature +
-           thermal->latent * kiln_thermal_melted(thermal, temperature);
+    if (!bends(thermal))
+        return thermal->capacity * temperature;
+    double f = kiln_thermal_melted(thermal, temperature);
+    double beyond = fmax(temperature - (thermal->melts + thermal->range), 0.0);
+    return thermal->capacity * temperature + thermal->more * (thermal->range * f * f + beyond) +
+           thermal->latent * f;
+}
+
+/* Within the range: more range f^2 + (2 range c + latent) f = e - e(low). */
+double kiln_thermal_temperature(const kiln_thermal *thermal, double enthalpy)
+{
+    double low = thermal->melts - thermal->range, high = thermal->melts + thermal->range;
+    double q = enthalpy - thermal->capacity * low;
+    if (!bends(thermal) || q <= 0.0)
+        return enthalpy / thermal->capacity;
+    double beyond = enthalpy - kiln_thermal_enthalpy(thermal, high);
+    if (beyond >= 0.0)
+        return high + beyond / (thermal->capacity + thermal->more);
+    double b = 2.0 * thermal->range * thermal->capacity + thermal->latent;
+    double f = 2.0 * q / (b + sqrt(b * b + 4.0 * thermal->more * thermal->range * q));
+    return low + 2.0 * thermal->range * f;
 }
 
 /* Its slope, from the side to which `up` looks where it has a bend. */
 static double slope_of(const kiln_thermal *thermal, double temperature, bool up)
 {
+    if (!bends(thermal))
+        return thermal->capacity;
     double low = thermal->melts - thermal->range, high = thermal->melts + thermal->range;
     bool melts =
         up ? temperature >= low && temperature < high : temperature > low && temperature <= high;
-    return thermal->capacity +
-           (thermal->latent > 0.0 && melts ? thermal->latent / (high - low) : 0.0);
+    return thermal->capacity + thermal->more * kiln_thermal_melted(thermal, temperature) +
+           (melts ? thermal->latent / (high - low) : 0.0);
 }
 
 kiln_status kiln_heat_create(kiln_context *context, const kiln_solver_options *options,
@@ -416,10 +442,10 @@ static kiln_status solve_stage(kiln_heat *heat, const kiln_heat_matter *matter, 
                    .temperature = heat->now.data,
                    .tau = tau,
                    .out = heat->rest.data};
-    bool bends = false;
-    for (size_t t = 0; t < heat->stars.tets && !bends; t++)
-        bends = heat->stars.corner.data[4 * t] != KILN_BSR_NO_ROW &&
-                matter->thermal[matter->material[t]].latent > 0.0;
+    bool bent = false;
+    for (size_t t = 0; t < heat->stars.tets && !bent; t++)
+        bent = heat->stars.corner.data[4 * t] != KILN_BSR_NO_ROW &&
+               bends(&matter->thermal[matter->material[t]]);
     report->settled = false;
     for (int i = 0; i < MOST && !report->settled; i++) {
         find_rest(&l);
@@ -440,7 +466,7 @@ static kiln_status solve_stage(kiln_heat *heat, const kiln_heat_matter *matter, 
         }
         report->iterations++;
         /* Without a bend the first solve is the solution, and a second one takes its rounding. */
-        report->settled = bends ? most <= SETTLED * size : i == 1 || most <= SETTLED * size;
+        report->settled = bent ? most <= SETTLED * size : i == 1 || most <= SETTLED * size;
     }
     return KILN_OK;
 }

@@ -1,7 +1,7 @@
 /* Heat in linear tets: what they store, what they conduct, what passes through their surface.
  *
  * Temperatures are unknown at vertices. A vertex stores the heat of a quarter of each of its tets,
- *     E_i(T_i) = sum m_t / 4 e_t(T_i),   e(T) = c T + latent f(T) per mass,
+ *     E_i(T_i) = sum m_t / 4 e_t(T_i),   e' = c + more f(T) + latent f'(T) per mass,
  * f the part that has melted, which grows from 0 to 1 over the range about the melting point. It
  * gives sum c_ij (T_i - T_j) to its neighbours, c_ij = -k V g_i . g_j of their common tets in the
  * world, G (T_i - T_air) to films, and to others by links (bodies that touch). A step finds
@@ -22,13 +22,17 @@
 typedef struct kiln_thermal {
     double conductivity; /* W/(m K) */
     double capacity;     /* J/(kg K) */
+    double more;         /* J/(kg K), by which the capacity of what has melted is larger */
     double latent;       /* J/kg; 0: none */
     double melts;        /* K, the middle of */
-    double range;        /* K, half of the range in which it melts; positive where latent is */
+    double range;        /* K, half of the range in which it melts; positive where latent or more
+                            is not 0 */
 } kiln_thermal;
 
 double kiln_thermal_enthalpy(const kiln_thermal *thermal, double temperature); /* J/kg */
-double kiln_thermal_melted(const kiln_thermal *thermal, double temperature);   /* 0 to 1 */
+double kiln_thermal_temperature(const kiln_thermal *thermal, double enthalpy); /* K */
+/* 0 to 1; range must be positive. */
+double kiln_thermal_melted(const kiln_thermal *thermal, double temperature);
 
 typedef enum kiln_heat_scheme { KILN_HEAT_EULER, KILN_HEAT_SDIRK2 } kiln_heat_scheme;
 

@@ -47,6 +47,7 @@ kiln_status kiln_scene_read_scale(scene_reader *r, void *field)
     return KILN_OK;
 }
 
+enum { BEING_READ = INT32_MAX };
 /* Which material the table at the top has become; `number` below 0: asked, otherwise kept. In a
  * table of Lua's, since a scene may have as many materials as bodies. */
 static lua_Integer number_of_material(scene_reader *r, lua_Integer number)
@@ -72,15 +73,19 @@ kiln_status kiln_scene_read_material(scene_reader *r, void *field)
     scene_spot spot = {r->path_size, r->line};
     KILN_TRY(kiln_scene_expect(r, SCENE_IS_MATERIAL, &kind));
     lua_Integer known = number_of_material(r, -1);
-    *(uint32_t *)field = (uint32_t)(known >= 0 ? (size_t)known : r->scene->materials.count);
+    if (known == BEING_READ)
+        return kiln_scene_fail(r, "must not lead back to itself");
     if (known < 0) {
         kiln_material_settings settings;
         kiln_material_schema.start(&settings);
+        number_of_material(r, BEING_READ);
         KILN_TRY(kiln_scene_read_object(r, &kiln_material_schema, &settings));
-        number_of_material(r, (lua_Integer)r->scene->materials.count);
+        known = (lua_Integer)r->scene->materials.count; /* after those that it names */
+        number_of_material(r, known);
         KILN_TRY(
             kiln_array_push(r->box->context, &r->scene->materials, settings.material, r->error));
     }
+    *(uint32_t *)field = (uint32_t)known;
     kiln_scene_leave(r, spot);
     return KILN_OK;
 }

@@ -441,6 +441,8 @@ kiln_status kiln_scene_read_row(scene_reader *r, const kiln_schema_row *row, voi
         return read_names(r, row, field);
     case KILN_VALUE_SELECTION:
         return kiln_scene_read_picks(r, field);
+    case KILN_VALUE_MATERIAL:
+        return kiln_scene_read_material(r, field);
     case KILN_VALUE_LIST:
         return read_structs(r, row, field);
     case KILN_VALUE_TABLE:

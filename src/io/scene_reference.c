@@ -173,7 +173,8 @@ static void write_type(kiln_sink *sink, const kiln_schema_row *row)
                                         [KILN_VALUE_AMOUNT] = "number",
                                         [KILN_VALUE_FIELD] = "{x, y, z}",
                                         [KILN_VALUE_NAMES] = "list of names",
-                                        [KILN_VALUE_SELECTION] = "[selection](#select)"};
+                                        [KILN_VALUE_SELECTION] = "[selection](#select)",
+                                        [KILN_VALUE_MATERIAL] = "[material](#material)"};
     if (row->type == KILN_VALUE_OTHER) {
         kiln_sink_text(sink, row->what);
         return;

@@ -48,9 +48,8 @@ static void start_body(void *target)
 static const kiln_schema_row body_rows[] = {
     {"name", KILN_VALUE_NAME, offsetof(scene_body_draft, body.name), .preset = "body1, body2, ...",
      .meaning = "other parts of the scene call it by this"},
-    {"material", KILN_VALUE_OTHER, offsetof(scene_body_draft, body.material), .preset = "",
-     .meaning = "of all that no region claims", .what = "[material](#material)",
-     .read = kiln_scene_read_material},
+    {"material", KILN_VALUE_MATERIAL, offsetof(scene_body_draft, body.material), .preset = "",
+     .meaning = "of all that no region claims"},
     {"at", KILN_VALUE_VECTOR, offsetof(scene_body_draft, place.at), KILN_ANY_NUMBER, "m", NULL,
      .meaning = "where the shape's origin goes"},
     {"turn", KILN_VALUE_TABLE, offsetof(scene_body_draft, place.turn), .schema = &kiln_turn_schema,
@@ -121,9 +120,8 @@ static const kiln_schema_row region_rows[] = {
      "none", .meaning = "the tets that have this tag in the mesh file (this or `where`)"},
     {"where", KILN_VALUE_SELECTION, offsetof(kiln_scene_region, where), .preset = "none",
      .meaning = "the tets that this chooses"},
-    {"material", KILN_VALUE_OTHER, offsetof(kiln_scene_region, material), .preset = "",
-     .meaning = "what it is made of", .what = "[material](#material)",
-     .read = kiln_scene_read_material},
+    {"material", KILN_VALUE_MATERIAL, offsetof(kiln_scene_region, material), .preset = "",
+     .meaning = "what it is made of"},
 };
 const kiln_schema kiln_region_schema = {
     .name = "region",

@@ -173,6 +173,20 @@ static kiln_status find_features(kiln_world *world, kiln_error *error)
                : kiln_mark_facets(world->mesh, angle, error);
 }
 
+/* A solid and its melt are one region, the lowest that one of them has: their border goes where
+ * temperature says, and as an interface it would be a wall to remeshing. Liquid between a plate and
+ * what melts on it gets thinner than any cell, and its tets could not go. */
+static void join_regions(kiln_mesh *mesh, const uint32_t *material, uint32_t solid, uint32_t melt)
+{
+    int32_t lowest = INT32_MAX;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if ((material[t] == solid || material[t] == melt) && mesh->info[t].region < lowest)
+            lowest = mesh->info[t].region;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (material[t] == solid || material[t] == melt)
+            mesh->info[t].region = lowest;
+}
+
 /* Materials of all tets. Tets keep the tags of their files as regions; those a selection chooses
  * get numbers above all of them, so that material borders are interfaces of the mesh. */
 static kiln_status apply_regions(kiln_world *world, const int32_t *file_tag, uint32_t *material,
@@ -189,6 +203,9 @@ static kiln_status apply_regions(kiln_world *world, const int32_t *file_tag, uin
     for (uint32_t b = 0; b < scene->bodies.count; b++)
         for (size_t r = 0; r < scene->bodies.data[b].regions.count; r++)
             KILN_TRY(apply_region(world, b, r, ++fresh, file_tag, material, error));
+    for (size_t i = 0; i < scene->materials.count; i++)
+        if (scene->materials.data[i].melt != 0)
+            join_regions(mesh, material, (uint32_t)i, scene->materials.data[i].melt - 1);
     return find_features(world, error);
 }
 

@@ -157,6 +157,19 @@ static kiln_status add_bodies(const kiln_world *world, kiln_soup *soup, kiln_err
     return KILN_OK;
 }
 
+/* 1 where it is liquid, where matter melts and freezes. */
+static kiln_status add_phases(const kiln_world *world, kiln_soup *soup, kiln_error *error)
+{
+    const uint32_t *material = kiln_world_material_of(world->mesh);
+    kiln_soup_field *field;
+    if (!world->melts)
+        return KILN_OK;
+    KILN_TRY(take_field(soup, "liquid", KILN_ON_TET, 1, &field, error));
+    for (size_t t = 0; t < soup->tets.count; t++)
+        field->data.data[t] = world->materials[material[t]].liquid;
+    return add_tets_to_faces(world, soup, "liquid", 1, error);
+}
+
 static kiln_status add_quality(const kiln_world *world, kiln_soup *soup, kiln_error *error)
 {
     const kiln_mesh *mesh = world->mesh;
@@ -292,6 +305,7 @@ static kiln_status fill_frame(kiln_world *world, kiln_soup *soup, kiln_error *er
     if (output->displacement)
         KILN_TRY(add_displacement(world, soup, error));
     KILN_TRY(add_bodies(world, soup, error));
+    KILN_TRY(add_phases(world, soup, error));
     if (output->quality)
         KILN_TRY(add_quality(world, soup, error));
     for (int k = 0; k < KILN_OUTPUT_COUNT; k++)

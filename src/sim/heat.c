@@ -9,11 +9,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Of vertices: the temperature of the start, where nothing else is free of stress. Of tets: the
- * plastic strain whose work has become heat, and heat (J) that is to come. */
-#define FIELD_REFERENCE "temperature_0"
-#define FIELD_WARMED    "strain_warmed"
-#define FIELD_WORK      "heat_to_come"
+/* Of tets: the plastic strain whose work has become heat. Of vertices: heat, J/kg, which transfers
+ * keep where the same temperature may be that of more or less of it. */
+#define FIELD_WARMED "strain_warmed"
+#define FIELD_HEAT   "enthalpy"
 
 static double *temperature_of(const kiln_world_heat *h)
 {
@@ -26,6 +25,23 @@ static bool expands(const kiln_scene *scene)
         if (scene->materials.data[i].thermal.expansion != 0.0)
             return true;
     return false;
+}
+
+/* A solid and what it melts to have the same heat at the same temperature, whichever of the two
+ * matter is just now. */
+static void join_phases(kiln_world_heat *h)
+{
+    const kiln_scene *scene = h->world->scene;
+    for (size_t i = 0; i < scene->materials.count; i++) {
+        uint32_t melt = scene->materials.data[i].melt;
+        if (melt-- == 0)
+            continue;
+        double conductivity = h->thermal[melt].conductivity;
+        h->thermal[i].more = h->thermal[melt].capacity - h->thermal[i].capacity;
+        h->thermal[melt] = h->thermal[i];
+        h->thermal[melt].conductivity = conductivity;
+        h->bends |= h->thermal[i].more != 0.0;
+    }
 }
 
 /* What heat has to know of every material, and what it cannot be together with. */
@@ -44,7 +60,9 @@ static kiln_status take_materials(kiln_world_heat *h, kiln_error *error)
                                   "thermal = thermal { conductivity = ..., capacity = ... }");
         h->thermal[i] = m->thermal.base;
         h->varies |= m->thermal.conductivity.evaluate != NULL;
+        h->bends |= m->thermal.base.latent > 0.0;
     }
+    join_phases(h);
     if (expands(scene) && scene->remesh.method == KILN_REMESH_ENERGY)
         return kiln_said_fail(scene, &h->settings->said, error,
                               "remesh.method \"energy\" does not know of matter that expands yet");
@@ -82,17 +100,20 @@ static kiln_status add_fields(kiln_world_heat *h, kiln_error *error)
                                  KILN_RULE_MOMENTUM, error));
     KILN_TRY(set_start(h, error));
     h->works = world->flows && h->settings->plastic_work > 0.0;
-    if (h->works) {
+    if (h->works)
         KILN_TRY(kiln_mesh_add_field(mesh, FIELD_WARMED, KILN_ON_TET, KILN_F64, 1,
                                      KILN_RULE_AVERAGE, error));
-        KILN_TRY(kiln_mesh_add_field(mesh, FIELD_WORK, KILN_ON_TET, KILN_F64, 1, KILN_RULE_CONSERVE,
-                                     error));
-    }
+    if (h->works || world->melts)
+        KILN_TRY(kiln_mesh_add_field(mesh, KILN_FIELD_HEAT_COMES, KILN_ON_TET, KILN_F64, 1,
+                                     KILN_RULE_CONSERVE, error));
+    if (h->bends && world->remeshes)
+        KILN_TRY(kiln_mesh_add_field(mesh, FIELD_HEAT, KILN_ON_VERTEX, KILN_F64, 1,
+                                     KILN_RULE_MOMENTUM, error));
     if (!expands(world->scene))
         return KILN_OK;
-    KILN_TRY(kiln_mesh_add_field(mesh, FIELD_REFERENCE, KILN_ON_VERTEX, KILN_F64, 1,
+    KILN_TRY(kiln_mesh_add_field(mesh, KILN_FIELD_REFERENCE, KILN_ON_VERTEX, KILN_F64, 1,
                                  KILN_RULE_INTERPOLATE, error));
-    memcpy(kiln_world_column(world, KILN_ON_VERTEX, FIELD_REFERENCE), temperature_of(h),
+    memcpy(kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_REFERENCE), temperature_of(h),
            vertices * sizeof(double));
     return kiln_thermal_stress_create(world->context, &h->stress, error);
 }
@@ -139,6 +160,7 @@ static void destroy(void *self)
     kiln_array_free(context, &h->conductivity);
     kiln_array_free(context, &h->mises);
     kiln_array_free(context, &h->shut);
+    kiln_array_free(context, &h->matter);
     kiln_world_heat_free_contact(h);
 }
 
@@ -249,8 +271,8 @@ static void add_compression(kiln_world_heat *h)
 static void add_work(kiln_world_heat *h, double length)
 {
     const kiln_mesh *mesh = h->world->mesh;
-    double *work = kiln_world_column(h->world, KILN_ON_TET, FIELD_WORK);
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+    double *work = kiln_world_column(h->world, KILN_ON_TET, KILN_FIELD_HEAT_COMES);
+    for (uint32_t t = 0; work && t < mesh->table[KILN_ON_TET].used; t++) {
         for (int k = 0; k < 4 && work[t] != 0.0; k++)
             kiln_heat_supply(h->heat, mesh->tet[t].v[k], 0.25 * work[t] / length);
         work[t] = 0.0;
@@ -263,7 +285,7 @@ static void press(kiln_world_heat *h)
     const kiln_mesh *mesh = world->mesh;
     const uint32_t *material = kiln_world_material_of(mesh);
     const double *T = temperature_of(h);
-    const double *start = kiln_world_column(world, KILN_ON_VERTEX, FIELD_REFERENCE);
+    const double *start = kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_REFERENCE);
     double *pressure = kiln_thermal_stress_pressures(h->stress);
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
         double said = world->scene->materials.data[material[t]].thermal.reference;
@@ -279,8 +301,82 @@ static kiln_status collect(kiln_world_heat *h, const kiln_interval *interval, ki
     KILN_TRY(kiln_world_heat_join(h, error));
     if (h->stress && h->settings->compression && h->world->moves)
         add_compression(h);
-    if (h->works)
-        add_work(h, interval->end - interval->begin);
+    add_work(h, interval->end - interval->begin);
+    return KILN_OK;
+}
+
+/* Materials with the same heat at the same temperature. */
+static bool are_alike(const kiln_world_heat *h, uint32_t a, uint32_t b)
+{
+    const kiln_scene_material *row = h->world->scene->materials.data;
+    return a == b || row[a].melt == b + 1 || row[b].melt == a + 1;
+}
+
+/* Parts of which heat alone says the temperature: with several materials it would not, and what
+ * transfers make of their means would warm one and cool the other. */
+static kiln_status find_alike(kiln_world_heat *h, kiln_error *error)
+{
+    const kiln_mesh *mesh = h->world->mesh;
+    const uint32_t *material = kiln_world_material_of(mesh);
+    size_t parts = mesh->parts.count;
+    KILN_TRY(kiln_array_reserve(h->world->context, &h->matter, 2 * parts + 1, error));
+    uint32_t *seen = h->matter.data + parts; /* not 0: some tet of it */
+    memset(seen, 0, parts * sizeof *seen);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        uint32_t part = mesh->info[t].part, *of = &h->matter.data[part];
+        if (!kiln_tet_live(mesh, t))
+            continue;
+        if (!seen[part])
+            *of = material[t];
+        else if (*of != KILN_NONE && !are_alike(h, *of, material[t]))
+            *of = KILN_NONE;
+        seen[part] = 1;
+    }
+    return KILN_OK;
+}
+
+/* Of a vertex: what heat is by temperature there; NULL: no transfer goes by it. */
+static const kiln_thermal *thermal_at(const kiln_world_heat *h, uint32_t vertex)
+{
+    const kiln_mesh *mesh = h->world->mesh;
+    uint32_t matter = h->matter.data[mesh->info[mesh->vertex[vertex].tet].part];
+    return matter == KILN_NONE ? NULL : &h->thermal[matter];
+}
+
+/* Heat by mass, for transfers. */
+static kiln_status note_heat(kiln_world_heat *h, kiln_error *error)
+{
+    kiln_mesh *mesh = h->world->mesh;
+    if (!kiln_mesh_field(mesh, KILN_ON_VERTEX, FIELD_HEAT))
+        return KILN_OK;
+    KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, FIELD_HEAT, KILN_SAVE_ALL, error));
+    KILN_TRY(find_alike(h, error));
+    double *heat = kiln_world_column(h->world, KILN_ON_VERTEX, FIELD_HEAT);
+    const double *T = temperature_of(h);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        const kiln_thermal *thermal = kiln_vertex_live(mesh, v) ? thermal_at(h, v) : NULL;
+        heat[v] = thermal ? kiln_thermal_enthalpy(thermal, T[v]) : 0.0;
+    }
+    return KILN_OK;
+}
+
+/* Temperatures from what transfers have made of the heat. Elsewhere they keep their bits. */
+static kiln_status follow_heat(kiln_world_heat *h, kiln_error *error)
+{
+    kiln_mesh *mesh = h->world->mesh;
+    if (!kiln_mesh_field(mesh, KILN_ON_VERTEX, FIELD_HEAT) || h->world->state.step == 0)
+        return KILN_OK;
+    KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, FIELD_HEAT, KILN_SAVE_COPY, error));
+    KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, KILN_FIELD_TEMPERATURE, KILN_SAVE_COPY, error));
+    KILN_TRY(find_alike(h, error));
+    double *heat = kiln_world_column(h->world, KILN_ON_VERTEX, FIELD_HEAT), *T = temperature_of(h);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        const kiln_thermal *thermal = kiln_vertex_live(mesh, v) ? thermal_at(h, v) : NULL;
+        if (!thermal || heat[v] == kiln_thermal_enthalpy(thermal, T[v]))
+            continue;
+        T[v] = kiln_thermal_temperature(thermal, heat[v]);
+        heat[v] = kiln_thermal_enthalpy(thermal, T[v]);
+    }
     return KILN_OK;
 }
 
@@ -292,8 +388,8 @@ static kiln_status advance(void *self, const kiln_interval *interval, kiln_step_
     kiln_heat_matter matter;
     *report = (kiln_step_report){.element = KILN_NONE, .nearest = 1.0, .gap = NAN};
     KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, KILN_FIELD_TEMPERATURE, KILN_SAVE_COPY, error));
-    if (h->works)
-        KILN_TRY(kiln_rewind_save(mesh, KILN_ON_TET, FIELD_WORK, KILN_SAVE_COPY, error));
+    if (kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_HEAT_COMES))
+        KILN_TRY(kiln_rewind_save(mesh, KILN_ON_TET, KILN_FIELD_HEAT_COMES, KILN_SAVE_COPY, error));
     KILN_TRY(find_matter(h, &matter, error));
     KILN_TRY(collect(h, interval, error));
     KILN_TRY(kiln_heat_step(h->heat, &matter, (kiln_heat_scheme)h->settings->scheme,
@@ -302,7 +398,7 @@ static kiln_status advance(void *self, const kiln_interval *interval, kiln_step_
         report->outcome = KILN_STEP_HEAT;
     else if (h->stress)
         press(h);
-    return KILN_OK;
+    return report->outcome == KILN_STEP_DONE ? note_heat(h, error) : KILN_OK;
 }
 
 static kiln_status build(kiln_world_heat *h, kiln_error *error)
@@ -322,6 +418,7 @@ static kiln_status build(kiln_world_heat *h, kiln_error *error)
 static kiln_status mesh_changed(void *self, const kiln_changes *changes, kiln_error *error)
 {
     (void)changes;
+    KILN_TRY(follow_heat(self, error));
     return build(self, error);
 }
 
@@ -357,7 +454,7 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
     kiln_elements_output(kiln_solid_elements(world->solid), &mesh->x[0].x, KILN_OUTPUT_MISES,
                          h->mises.data);
     double *warmed = kiln_world_column(world, KILN_ON_TET, FIELD_WARMED);
-    double *work = kiln_world_column(world, KILN_ON_TET, FIELD_WORK);
+    double *work = kiln_world_column(world, KILN_ON_TET, KILN_FIELD_HEAT_COMES);
     const kiln_offsets offsets = kiln_offsets_of(mesh);
     for (uint32_t t = 0; t < tets; t++) {
         double grown = strain[t] - warmed[t];

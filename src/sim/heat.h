@@ -28,9 +28,11 @@ typedef struct kiln_world_heat {
     kiln_thermal_stress *stress;              /* NULL: nothing expands */
     bool varies;                              /* some conductivity is a function */
     bool works;                               /* flow makes heat */
+    bool bends;                               /* heat is no straight line in temperature */
     kiln_f64_array mass, conductivity, mises; /* [tet slot]; mass where the mesh has none */
     KILN_ARRAY_OF(uint8_t)
-    shut; /* [face slot] something else than air is there */
+    shut;                  /* [face slot] something else than air is there */
+    kiln_u32_array matter; /* [part] a material whose heat is that of all of it; KILN_NONE: none */
     kiln_contact_surface surface;
     kiln_surface_pairs pairs;
     KILN_ARRAY_OF(kiln_box)

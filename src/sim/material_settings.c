@@ -161,6 +161,7 @@ static kiln_status finish_thermal(void *settings, const kiln_given *given, kiln_
     if (t->base.latent > 0.0 && !kiln_is_given(given, "melting"))
         return kiln_fail_setting(error, "melting", "must be given with latent heat, in K");
     t->conducts = true;
+    t->melts = kiln_is_given(given, "melting");
     t->base.conductivity = t->conductivity.evaluate ? 0.0 : t->conductivity.constant[0];
     return KILN_OK;
 }
@@ -179,7 +180,7 @@ static const kiln_schema_row thermal_rows[] = {
     {"latent", KILN_VALUE_NUMBER, THERMAL(base.latent), KILN_NOT_NEGATIVE, "J/kg", NULL,
      .meaning = "heat that it takes to melt"},
     {"melting", KILN_VALUE_NUMBER, THERMAL(base.melts), KILN_NOT_NEGATIVE, "K", "none",
-     .meaning = "the middle of the range in which it takes that"},
+     .meaning = "the middle of the range in which it melts"},
     {"range", KILN_VALUE_NUMBER, THERMAL(base.range), KILN_POSITIVE, "K", NULL,
      .meaning = "half of that range"},
 };
@@ -244,14 +245,12 @@ static kiln_status take_plastic(kiln_scene_material *m, const kiln_plastic_setti
 static kiln_status take_liquid(kiln_material_settings *s, const kiln_given *given,
                                kiln_error *error)
 {
-    static const char *const solid[] = {"model",        "young",          "poisson",
-                                        "plastic",      "nodal_pressure", "damping_stiffness",
-                                        "contact_angle"};
+    static const char *const solid[] = {
+        "model",         "young", "poisson", "plastic", "nodal_pressure", "damping_stiffness",
+        "contact_angle", "melt"};
     for (size_t i = 0; i < sizeof solid / sizeof *solid; i++)
         if (kiln_is_given(given, solid[i]))
             return kiln_fail_setting(error, solid[i], "is of solids, and the material is liquid");
-    if (s->material.viscosity.evaluate)
-        return kiln_fail_setting(error, "viscosity", "must be a number where matter is liquid");
     s->material.young = s->material.poisson = kiln_quantity_number(0.0);
     s->material.base.liquid = true;
     s->material.base.surface_tension = s->liquid.surface_tension;
@@ -272,6 +271,7 @@ static kiln_status finish_material(void *settings, const kiln_given *given, kiln
     else if (!kiln_is_given(given, "young"))
         return kiln_fail_setting(error, "young", "must be given: Young's modulus");
     m->base.wettable = kiln_is_given(given, "contact_angle");
+    m->melt = kiln_is_given(given, "melt") ? s->melt + 1 : 0;
     m->base.model = kiln_material_model_at((size_t)s->model);
     m->varies = m->young.evaluate || m->poisson.evaluate || m->viscosity.evaluate;
     if (!m->varies)
@@ -316,6 +316,9 @@ static const kiln_schema_row material_rows[] = {
                 "only"},
     {"liquid", KILN_VALUE_TABLE, MATERIAL(liquid), .schema = &kiln_liquid_schema,
      .preset = "none: solid", .meaning = "flows as its density, viscosity and surface say"},
+    {"melt", KILN_VALUE_MATERIAL, MATERIAL(melt), .preset = "none: it stays solid",
+     .meaning = "the liquid that it becomes where it is warm (`thermal.melting`, `thermal.range`), "
+                "and that becomes it where it is cold; [heat.md](heat.md#melting-and-freezing)"},
     {"thermal", KILN_VALUE_TABLE, MATERIAL(material.thermal), .schema = &kiln_thermal_schema,
      .preset = "none", .meaning = "what heat does in it; in scenes with [heat](#heat)"},
     {"contact_angle", KILN_VALUE_NUMBER, MATERIAL(material.base.contact_angle), KILN_WITHIN(0, 180),

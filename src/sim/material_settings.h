@@ -10,6 +10,7 @@
 /* What heat does in it. */
 typedef struct kiln_thermal_settings {
     bool conducts; /* false: the scene does not say */
+    bool melts;    /* `melting` was given */
     kiln_thermal base;
     kiln_quantity conductivity; /* W/(m K); in place of base's where it is a function */
     double expansion;           /* 1/K, of lengths */
@@ -29,6 +30,7 @@ typedef struct kiln_scene_material {
     kiln_quantity yield, rate, hardening;
     bool flow_varies;
     kiln_thermal_settings thermal;
+    uint32_t melt; /* the liquid that it becomes, from 1; 0: it stays what it is */
 } kiln_scene_material;
 
 /* In the words of scenes, from which a kiln_scene_material is made (kiln_schema.finish). */
@@ -50,6 +52,7 @@ typedef struct kiln_material_settings {
     kiln_scene_material material;
     kiln_plastic_settings plastic;
     kiln_liquid_settings liquid;
+    uint32_t melt; /* position */
     int model;
     int nodal_pressure; /* auto, on, off */
 } kiln_material_settings;

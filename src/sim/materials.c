@@ -38,6 +38,8 @@ static kiln_status make_materials(materials *m, kiln_error *error)
         if (!row->varies)
             continue;
         m->varies = true;
+        if (material->liquid)
+            continue;
         KILN_TRY(kiln_quantity_get(&row->young, &start, &young, 1, error));
         KILN_TRY(kiln_quantity_get(&row->poisson, &start, &poisson, 1, error));
         kiln_lame_from_young(young, poisson, &material->mu, &material->lambda);
@@ -83,7 +85,7 @@ static kiln_status add_density(kiln_world *world, kiln_error *error)
 static kiln_status add_mass(kiln_world *world, kiln_error *error)
 {
     kiln_mesh *mesh = world->mesh;
-    if (!world->flows && !world->remeshes)
+    if (!world->flows && !world->remeshes && !world->melts)
         return KILN_OK;
     KILN_TRY(kiln_mesh_add_field(mesh, KILN_FIELD_MASS, KILN_ON_TET, KILN_F64, 1,
                                  KILN_RULE_CONSERVE, error));
@@ -165,21 +167,30 @@ static kiln_status ask_viscosity(const materials *m, const kiln_scene_material *
     return KILN_OK;
 }
 
-static kiln_status vary_tet(const materials *m, uint32_t t, double time,
-                            const kiln_scene_material *row, kiln_error *error)
+static kiln_status ask_stiffness(const materials *m, uint32_t t, const kiln_scene_material *row,
+                                 const kiln_circumstances *at, kiln_error *error)
 {
     double young, poisson;
-    kiln_circumstances at = kiln_world_circumstances(m->world, t);
-    at.time = time;
-    at.stress = m->mises.data[t];
-    KILN_TRY(kiln_quantity_get(&row->young, &at, &young, 1, error));
-    KILN_TRY(kiln_quantity_get(&row->poisson, &at, &poisson, 1, error));
+    KILN_TRY(kiln_quantity_get(&row->young, at, &young, 1, error));
+    KILN_TRY(kiln_quantity_get(&row->poisson, at, &poisson, 1, error));
     if (!(young > 0.0) || !(poisson > -1.0) || !(poisson < 0.5))
         return kiln_said_fail(m->world->scene, &row->said, error,
                               "young must be positive and poisson between -1 and 0.5: got %g Pa "
                               "and %g at %g s in the tet at (%g, %g, %g)",
-                              young, poisson, time, at.material.x, at.material.y, at.material.z);
+                              young, poisson, at->time, at->material.x, at->material.y,
+                              at->material.z);
     kiln_lame_from_young(young, poisson, &m->mu.data[t], &m->lambda.data[t]);
+    return KILN_OK;
+}
+
+static kiln_status vary_tet(const materials *m, uint32_t t, double time,
+                            const kiln_scene_material *row, kiln_error *error)
+{
+    kiln_circumstances at = kiln_world_circumstances(m->world, t);
+    at.time = time;
+    at.stress = m->mises.data[t];
+    if (!row->base.liquid)
+        KILN_TRY(ask_stiffness(m, t, row, &at, error));
     return ask_viscosity(m, row, &at, &m->viscosity.data[t], error);
 }
 

@@ -14,7 +14,8 @@ const kiln_module *const kiln_modules[] = {
     &kiln_module_fairing, /* before the material follows */
     &kiln_module_waterline,
     &kiln_module_flow,
-    &kiln_module_heat, /* of what has flowed */
+    &kiln_module_heat,   /* of what has flowed */
+    &kiln_module_phases, /* by the temperatures of the step */
     &kiln_module_forces,
     &kiln_module_surfaces,
     &kiln_module_probes,

@@ -143,16 +143,34 @@ static void find_parts_that_flow(const kiln_world *world, uint8_t *flows)
                                          : matter->liquid      ? LIQUID
                                                                : ELASTIC;
         }
+    /* Of what melts no new mesh is made before all of it has: regions do not tell its phases. */
     for (size_t p = 0; p < mesh->parts.count; p++)
-        flows[p] = (flows[p] & YIELDS) || flows[p] == LIQUID;
+        flows[p] =
+            ((flows[p] & YIELDS) && !(world->melts && flows[p] & LIQUID)) || flows[p] == LIQUID;
 }
 
 /* Bodies that merge may have files with the same tags but other materials: regions are to keep
- * those apart. Repairs in the world would cost elastic matter its exact return. */
-static kiln_verdict mark_matter(kiln_txn *txn, const uint8_t *flows, bool lock)
+ * those apart (`kind` [tet slot]). Repairs in the world would cost elastic matter its exact return.
+ */
+static kiln_verdict mark_matter(kiln_txn *txn, const uint32_t *kind, const uint8_t *flows,
+                                bool lock)
 {
-    kiln_verdict verdict = kiln_regions_divide(txn, column_u32(txn->mesh, KILN_FIELD_MATERIAL));
+    kiln_verdict verdict = kiln_regions_divide(txn, kind);
     return verdict == KILN_ACCEPTED && lock ? kiln_parts_lock(txn, flows) : verdict;
+}
+
+/* A solid and its melt are of one kind. */
+static kiln_status find_kinds(const kiln_world *world, kiln_u32_array *kind, kiln_error *error)
+{
+    const kiln_mesh *mesh = world->mesh;
+    const uint32_t *material = column_u32(mesh, KILN_FIELD_MATERIAL);
+    uint32_t tets = mesh->table[KILN_ON_TET].used;
+    KILN_TRY(kiln_array_reserve(world->context, kind, tets + 1, error));
+    for (uint32_t t = 0; t < tets; t++) {
+        uint32_t melt = kiln_tet_live(mesh, t) ? world->scene->materials.data[material[t]].melt : 0;
+        kind->data[t] = melt == 0 ? material[t] : melt - 1;
+    }
+    return KILN_OK;
 }
 
 static bool is_global(const kiln_scene_remesh *settings)
@@ -167,11 +185,14 @@ static kiln_status prepare(kiln_world *world, kiln_error *error)
     flows = {0};
     KILN_TRY(kiln_array_reserve(world->context, &flows, mesh->parts.count, error));
     find_parts_that_flow(world, flows.data);
-    kiln_txn txn = kiln_txn_begin(mesh);
+    kiln_u32_array kind = {0};
+    kiln_status status = find_kinds(world, &kind, error);
+    kiln_txn txn = status == KILN_OK ? kiln_txn_begin(mesh) : (kiln_txn){0};
     kiln_verdict verdict =
-        txn.depth
-            ? kiln_txn_settle(&txn, mark_matter(&txn, flows.data, is_global(&world->scene->remesh)))
-            : KILN_REFUSED_MEMORY;
+        txn.depth ? kiln_txn_settle(&txn, mark_matter(&txn, kind.data, flows.data,
+                                                      is_global(&world->scene->remesh)))
+                  : KILN_REFUSED_MEMORY;
+    kiln_array_free(world->context, &kind);
     kiln_array_free(world->context, &flows);
     return verdict == KILN_ACCEPTED ? KILN_OK : kiln_txn_fail(verdict, error);
 }

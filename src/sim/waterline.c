@@ -31,7 +31,8 @@ static bool has_wetting(const kiln_scene *scene)
 
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)
 {
-    if (!kiln_scene_has_liquid(world->scene) || !world->remeshes || !has_wetting(world->scene))
+    if (!kiln_scene_has_liquid(world->scene) || !world->remeshes ||
+        !(has_wetting(world->scene) || world->melts))
         return KILN_OK;
     waterline *w = kiln_module_make(world, sizeof *w, self, error);
     if (!w)

@@ -81,6 +81,7 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
  *   gained                J by which the energy of the step fell with them
  *   temperature_min temperature_max heat heat_in   K; J stored, from 0 K; J that came in by the
  *                         step, through surfaces, from sources and from what is held
+ *   melted turned         kg of what can freeze; tets that melted or froze in the step
  *   by_splits foreseen    the part of the splits, and what was predicted for those that were made
  */
 #define KILN_STATS_TABLE(X)                                                                        \
@@ -148,7 +149,9 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
     X(temperature_min)                                                                             \
     X(temperature_max)                                                                             \
     X(heat)                                                                                        \
-    X(heat_in)
+    X(heat_in)                                                                                     \
+    X(melted)                                                                                      \
+    X(turned)
 
 typedef struct kiln_stats {
 #define KILN_STATS_MEMBER(name) double name;

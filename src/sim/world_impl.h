@@ -35,6 +35,7 @@ struct kiln_world {
     size_t obstacle_count;
     bool moves;          /* false: a series of equilibria */
     bool flows;          /* some matter yields */
+    bool melts;          /* some becomes liquid, or solid again */
     bool remeshes;       /* the mesh may change */
     kiln_space space;    /* that is meshed; world: u = x, and all history is in the offsets */
     bool asks_for_place; /* some function looks at material positions after the start */
@@ -73,6 +74,7 @@ kiln_status kiln_world_put_stepper_first(kiln_world *world, const kiln_stepper *
                                          kiln_error *error);
 /* In the place of the solid's own, which it may ask in its turn; returns that. */
 kiln_stepper kiln_world_wrap_solid(kiln_world *world, const kiln_stepper *stepper);
+
 
 /* After the mesh has changed, inside a step: modules, then steppers. */
 kiln_status kiln_world_changed(kiln_world *world, const kiln_changes *changes, kiln_error *error);
@@ -143,7 +145,9 @@ KILN_INLINE const uint32_t *kiln_world_material_of(const kiln_mesh *mesh) /* [te
 #define KILN_FIELD_DENSITY     "density"
 #define KILN_FIELD_LAME        "lame"
 #define KILN_FIELD_SETS        "sets"
-#define KILN_FIELD_TEMPERATURE "temperature" /* K, by vertex */
-#define KILN_FIELD_START       "u_start"     /* u of the start, for functions */
+#define KILN_FIELD_TEMPERATURE "temperature"   /* K, by vertex */
+#define KILN_FIELD_HEAT_COMES  "heat_to_come"  /* J, by tet, that the next step gives it */
+#define KILN_FIELD_REFERENCE   "temperature_0" /* K, by vertex, at which there is no stress */
+#define KILN_FIELD_START       "u_start"       /* u of the start, for functions */
 
 #endif

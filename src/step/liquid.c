@@ -480,6 +480,10 @@ void kiln_liquid_begin(kiln_liquid *liquid, const kiln_liquid_start *start)
     const double *pressure = (const double *)(const void *)field->data;
     uint32_t vertices = liquid->mesh->table[KILN_ON_VERTEX].used;
     liquid->acceleration = start->acceleration;
+    for (size_t i = 0; i < liquid->rings.kept.count && start->viscosity; i++) {
+        uint32_t t = liquid->rings.kept.data[i];
+        liquid->viscosity.data[t] = start->viscosity[t];
+    }
     sum_parts(liquid, start);
     find_give(liquid, start);
     find_stiffness(liquid, start);

@@ -76,6 +76,7 @@ kiln_status kiln_liquid_build(kiln_liquid *liquid, const kiln_mesh *mesh, size_t
 typedef struct kiln_liquid_start {
     const double *x;               /* [row][3] at the begin */
     const double *mass;            /* [tet slot] kg */
+    const double *viscosity;       /* [tet slot] Pa s; NULL: the materials' */
     const double *centre;          /* [row][3] m, where inertia pulls to; borrowed for the try */
     double scale, tau;             /* of the integrator: s^2, s */
     double recover;                /* of what a step brings back of lost volume: 1 in usual steps */

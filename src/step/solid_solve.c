@@ -546,6 +546,7 @@ static void begin_liquid(const kiln_attempt *t)
     const double usual = s->options.usual_step;
     const kiln_liquid_start start = {.x = kiln_solid_positions(s),
                                      .mass = s->tet_mass.data,
+                                     .viscosity = kiln_damping_viscosity(s->damping),
                                      .centre = s->centre.data,
                                      .scale = t->scheme.scale,
                                      .tau = t->scheme.tau,

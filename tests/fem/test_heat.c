@@ -196,6 +196,33 @@ START_TEST(thermal_stress_is_a_gradient)
 }
 END_TEST
 
+/* Temperature by heat is heat by temperature the other way round, and its slope what it should be.
+ */
+START_TEST(heat_has_one_temperature)
+{
+    const kiln_thermal rows[] = {
+        {.capacity = 2000, .range = 0.5},
+        {.capacity = 2000, .latent = 3e5, .melts = 273, .range = 0.25},
+        {.capacity = 2000, .more = 2200, .melts = 273, .range = 4},
+        {.capacity = 2000, .more = -500, .latent = 1e4, .melts = 273, .range = 4}};
+    const kiln_thermal *thermal = &rows[_i];
+    double before = 0.0;
+    for (double T = 250.0; T < 300.0; T += 0.01) {
+        double e = kiln_thermal_enthalpy(thermal, T);
+        ck_assert_double_eq_tol(kiln_thermal_temperature(thermal, e) / T, 1.0, 1e-12);
+        ck_assert_double_gt(e, before);
+        before = e;
+    }
+    double low = kiln_thermal_enthalpy(thermal, thermal->melts - thermal->range);
+    double high = kiln_thermal_enthalpy(thermal, thermal->melts + thermal->range);
+    if (thermal->melts > 0.0)
+        ck_assert_double_eq_tol(
+            (high - low) /
+                (thermal->latent + thermal->range * (2.0 * thermal->capacity + thermal->more)),
+            1.0, 1e-9);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("heat");
@@ -206,5 +233,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(c, what_is_held_has_its_temperature);
     tcase_add_test(c, threads_do_not_matter);
     tcase_add_test(c, thermal_stress_is_a_gradient);
+    tcase_add_loop_test(c, heat_has_one_temperature, 0, 4);
     return suite;
 }
