@@ -75,7 +75,6 @@ kiln_status kiln_world_put_stepper_first(kiln_world *world, const kiln_stepper *
 /* In the place of the solid's own, which it may ask in its turn; returns that. */
 kiln_stepper kiln_world_wrap_solid(kiln_world *world, const kiln_stepper *stepper);
 
-
 /* After the mesh has changed, inside a step: modules, then steppers. */
 kiln_status kiln_world_changed(kiln_world *world, const kiln_changes *changes, kiln_error *error);
 kiln_status kiln_world_material_moves(kiln_world *world, kiln_error *error);
