@@ -249,6 +249,9 @@ static const kiln_schema_row remesh_rows[] = {
      .meaning = "global: remesh when the condition number of a tet's shape passes this, above 1"},
     {"condition_change", KILN_VALUE_NUMBER, REMESH(condition_change), KILN_POSITIVE, NULL, NULL,
      .meaning = "global: or has become worse by this factor since the last time, above 1"},
+    {"pinch", KILN_VALUE_NUMBER, REMESH(pinch), KILN_NOT_NEGATIVE, NULL, NULL,
+     .meaning = "necks of liquid that have a single face across break there, where its edges are "
+                "shorter than this part of the mean edge of the start; 0: never"},
     {"merge", KILN_VALUE_NUMBER, REMESH(merge), KILN_NOT_NEGATIVE, NULL, NULL,
      .meaning = "surfaces of what can yield or is liquid become one where they are closer than "
                 "this part of the "

@@ -51,6 +51,8 @@ typedef struct kiln_scene_remesh {
 
     double condition;        /* global: remesh when the worst basis matrix passes it: 12 */
     double condition_change; /* or has become worse by this factor since the last time: 3 */
+    double pinch; /* liquid: necks with a single face across break, if its edges are shorter than
+                     this part of the start's */
     double merge; /* surfaces closer than this part of the size there become one: 0.3 in global */
 } kiln_scene_remesh;
 
