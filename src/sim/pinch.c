@@ -1,240 +1,310 @@
-/* The module that lets necks of liquid break (remesh.pinch). One that has become so thin that a
- * single face lies across it, whose edges are all on the surface and shorter than the scene says,
- * opens there, and both ends draw back by part of an edge. Mass, rest volume and momentum are those
- * of tets, which stay the same ones. */
-#include "mesh/classify.h"
+/* The module that lets necks of liquid break (remesh.pinch). One that has become narrower than the
+ * scene says, and becomes narrower still, opens where it is narrowest (topology/neck.h), and both
+ * ends draw back far enough for the surface to be less than it was. Amounts, momentum and angular
+ * momentum go over as in all remeshing (remesh/transfer.h). */
 #include "mesh/walk.h"
+#include "remesh/transfer.h"
 #include "sim/world_impl.h"
-#include "topology/open.h"
-#include "topology/repair.h"
+#include "topology/neck.h"
 
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* Tets that each side must have: a neck has a body at both of its ends, an ear of the surface
- * has not. */
-enum { LEAST = 24, HALVINGS = 6 };
-/* Of the way to the vertices behind, how far an end draws back. */
-static const double BACK = 0.4;
+/* Of the widest neck that breaks, how far about it is looked. */
+static const double REACH = 1.5;
+/* Of its width, how far each end draws back: the first that does. */
+static const double BACK[] = {0.4, 0.3, 0.5, 0.2};
+enum { BACKS = sizeof BACK / sizeof BACK[0] };
+/* Of the quality that is asked for, what tets at an end must have: repairs come after. */
+static const double LEAST_QUALITY = 0.15;
+
+typedef KILN_ARRAY_OF(kiln_neck)
+neck_array;
 
 typedef struct pinch {
     kiln_world *world;
-    kiln_walker walker;
-    kiln_u32_array faces; /* tet*4+face, to open */
+    kiln_neck_search search;
+    kiln_u32_array looked; /* [tet slot] not 0: no need to look there */
+    neck_array necks;      /* of this step; `count` are to break, all have memory */
+    size_t made;
     kiln_changes changes;
     struct {
-        double edge; /* m, the mean one at the start */
+        double edge;     /* m, the mean one at the start */
+        uint64_t breaks; /* so far */
     } state;
 } pinch;
 
+static bool is_liquid(void *user, const kiln_mesh *mesh, uint32_t tet)
+{
+    const pinch *p = user;
+    return p->world->materials[kiln_world_material_of(mesh)[tet]].liquid;
+}
+
+static double mean_edge(const kiln_mesh *mesh)
+{
+    double sum = 0.0, count = 0.0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        for (int e = 0; e < 6; e++, count += 1.0)
+            sum += kiln_v3_norm(kiln_v3_sub(mesh->x[mesh->tet[t].v[kiln_edge_ends[e][0]]],
+                                            mesh->x[mesh->tet[t].v[kiln_edge_ends[e][1]]]));
+    return sum / count;
+}
+
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)
 {
-    const kiln_mesh *mesh = world->mesh;
-    double sum = 0.0, count = 0.0;
-    if (!(world->scene->remesh.pinch > 0.0) || !kiln_scene_has_liquid(world->scene))
+    if (!(world->scene->remesh.pinch > 0.0) || !kiln_scene_has_liquid(world->scene) ||
+        world->space != KILN_SPACE_WORLD || !world->moves)
         return KILN_OK;
     pinch *p = kiln_module_make(world, sizeof *p, self, error);
     if (!p)
         return KILN_ERR_MEMORY;
     p->world = world;
-    kiln_walker_init(&p->walker, world->context);
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
-        for (int e = 0; e < 6; e++, count += 1.0)
-            sum += kiln_v3_norm(kiln_v3_sub(mesh->x[mesh->tet[t].v[kiln_edge_ends[e][0]]],
-                                            mesh->x[mesh->tet[t].v[kiln_edge_ends[e][1]]]));
-    p->state.edge = sum / count;
+    p->search.context = world->context;
+    p->search.may = is_liquid;
+    p->search.user = p;
+    p->state.edge = mean_edge(world->mesh);
     return KILN_OK;
 }
 
 static void destroy(void *self)
 {
     pinch *p = self;
-    kiln_walker_free(&p->walker);
-    kiln_array_free(p->world->context, &p->faces);
-    kiln_changes_free(p->world->context, &p->changes);
+    kiln_context *context = p->world->context;
+    kiln_neck_search_free(&p->search);
+    for (size_t i = 0; i < p->made; i++)
+        kiln_neck_free(context, &p->necks.data[i]);
+    kiln_array_free(context, &p->necks);
+    kiln_array_free(context, &p->looked);
+    kiln_changes_free(context, &p->changes);
 }
 
-static bool is_liquid(const pinch *p, uint32_t tet)
+/* m, the width below which necks break. */
+static double widest(const pinch *p)
 {
-    return p->world->materials[kiln_world_material_of(p->world->mesh)[tet]].liquid;
+    return p->world->scene->remesh.pinch * p->state.edge;
 }
 
-/* Whether the edges of a face are all of the surface, and short. */
-static bool is_thin(const pinch *p, uint32_t tet, uint32_t face)
+/* That of a disk of the same area. */
+static double width_of(const kiln_neck *neck)
+{
+    return 2.0 * sqrt(neck->area / KILN_PI);
+}
+
+static kiln_vec3 velocity_of(const pinch *p, uint32_t vertex)
+{
+    return (
+        (const kiln_vec3 *)(const void *)kiln_world_column(p->world, KILN_ON_VERTEX, "v"))[vertex];
+}
+
+/* How fast what lies in the ball of the last look is drawn out along the neck, times its volume:
+ * the mean of the tets, by volume. */
+static double drawn_out(const pinch *p, kiln_vec3 along)
 {
     const kiln_mesh *mesh = p->world->mesh;
-    const uint32_t *v = mesh->tet[tet].v;
-    double limit = p->world->scene->remesh.pinch * p->state.edge;
-    for (int k = 0; k < 3; k++) {
-        uint32_t a = kiln_face_corner[face][k], b = kiln_face_corner[face][(k + 1) % 3];
-        if (!(mesh->vertex[v[a]].flags & KILN_VERTEX_SURFACE) ||
-            kiln_v3_norm2(kiln_v3_sub(mesh->x[v[a]], mesh->x[v[b]])) > limit * limit)
+    double sum = 0.0;
+    for (size_t i = 0; i < p->search.inside; i++) {
+        const uint32_t *v = mesh->tet[p->search.tets.data[i]].v;
+        for (uint32_t k = 0; k < 4; k++) { /* 3 V grad = the area of the face across, inwards */
+            const uint8_t *c = kiln_face_corner[k];
+            kiln_vec3 area = kiln_v3_cross(kiln_v3_sub(mesh->x[v[c[1]]], mesh->x[v[c[0]]]),
+                                           kiln_v3_sub(mesh->x[v[c[2]]], mesh->x[v[c[0]]]));
+            sum -= kiln_v3_dot(velocity_of(p, v[k]), along) * kiln_v3_dot(area, along) / 6.0;
+        }
+    }
+    return sum;
+}
+
+/* What holds and obstacles leave of a way. */
+static kiln_vec3 may_go(const void *user, uint32_t vertex, kiln_vec3 way)
+{
+    const kiln_world *world = ((const pinch *)user)->world;
+    if (vertex >= kiln_solid_constraints(world->solid)->rows)
+        return way;
+    const double *contact = kiln_solid_contact(world->solid) + 3 * (size_t)vertex;
+    if (contact[0] != 0.0 || contact[1] != 0.0 || contact[2] != 0.0)
+        return kiln_v3(0, 0, 0);
+    const kiln_held held = kiln_constraints_held(kiln_solid_constraints(world->solid), vertex);
+    return kiln_held_free_part(&held, way);
+}
+
+/* Whether its ends can go back at all. */
+static bool is_free(const pinch *p, const kiln_neck *neck)
+{
+    const kiln_mesh *mesh = p->world->mesh;
+    for (size_t i = 0; i < 3 * neck->faces.count; i++) {
+        uint32_t at = neck->faces.data[i / 3];
+        kiln_vec3 way =
+            may_go(p, mesh->tet[at / 4].v[kiln_face_corner[at % 4][i % 3]], neck->normal);
+        if (kiln_v3_norm2(kiln_v3_sub(way, neck->normal)) > 1e-12)
             return false;
     }
-    for (int k = 0; k < 3; k++)
-        if (kiln_edge_ring(mesh, tet, kiln_face_corner[face][k],
-                           kiln_face_corner[face][(k + 1) % 3], NULL, 0)
-                .closed)
-            return false;
     return true;
 }
 
-static bool is_among(const uint32_t *list, size_t count, uint32_t tet)
-{
-    for (size_t i = 0; i < count; i++)
-        if (list[i] == tet)
-            return true;
-    return false;
-}
-
-/* Whether there are enough tets behind a face of a tet, not through the face. */
-static bool has_body(const kiln_mesh *mesh, uint32_t tet, uint32_t face)
-{
-    uint32_t list[LEAST] = {tet};
-    size_t count = 1;
-    for (size_t i = 0; i < count && count < LEAST; i++)
-        for (uint32_t k = 0; k < 4 && count < LEAST; k++) {
-            kiln_link link = mesh->tet[list[i]].n[k];
-            if (kiln_link_is_surface(link) || (list[i] == tet && k == face) ||
-                is_among(list, count, link / 4))
-                continue;
-            list[count++] = link / 4;
-        }
-    return count == LEAST;
-}
-
-/* Necks that have a vertex in common break one after the other. */
-static bool is_apart(const pinch *p, uint32_t tet, uint32_t face)
+static void note_looked(const pinch *p, double within, kiln_vec3 centre)
 {
     const kiln_mesh *mesh = p->world->mesh;
-    for (size_t i = 0; i < p->faces.count; i++)
-        for (int k = 0; k < 3; k++)
-            for (int l = 0; l < 3; l++)
-                if (mesh->tet[tet].v[kiln_face_corner[face][k]] ==
-                    mesh->tet[p->faces.data[i] / 4].v[kiln_face_corner[p->faces.data[i] % 4][l]])
-                    return false;
-    return true;
+    for (size_t i = 0; i < p->search.inside; i++)
+        if (kiln_v3_norm(kiln_v3_sub(kiln_tet_centre(mesh, p->search.tets.data[i], mesh->x),
+                                     centre)) <= within)
+            p->looked.data[p->search.tets.data[i]] = 1;
+}
+
+static kiln_status look_at(pinch *p, uint32_t tet, kiln_error *error)
+{
+    const kiln_mesh *mesh = p->world->mesh;
+    bool found;
+    if (p->necks.count == p->made) {
+        KILN_TRY(kiln_array_push(p->world->context, &p->necks, (kiln_neck){0}, error));
+        p->necks.count--;
+        p->made++;
+    }
+    kiln_neck *neck = &p->necks.data[p->necks.count];
+    KILN_TRY(kiln_neck_find(&p->search, mesh, tet, neck, &found, error));
+    p->looked.data[tet] = 1;
+    if (!found || !(width_of(neck) < widest(p))) {
+        note_looked(p, 0.25 * p->search.reach, kiln_tet_centre(mesh, tet, mesh->x));
+        return KILN_OK;
+    }
+    note_looked(p, p->search.reach, neck->centre);
+    p->necks.count += drawn_out(p, neck->normal) > 0.0 && is_free(p, neck);
+    return KILN_OK;
+}
+
+static int narrowest_first(const void *a, const void *b)
+{
+    const kiln_neck *left = a, *right = b;
+    if (left->area != right->area)
+        return left->area < right->area ? -1 : 1;
+    uint32_t l = left->faces.data[0], r = right->faces.data[0];
+    return (l > r) - (l < r);
+}
+
+/* What breaks near another waits for the next step. */
+static void take_apart(pinch *p)
+{
+    size_t kept = 0;
+    qsort(p->necks.data, p->necks.count, sizeof *p->necks.data, narrowest_first);
+    for (size_t i = 0; i < p->necks.count; i++) {
+        bool alone = true;
+        for (size_t j = 0; j < kept; j++)
+            alone &= kiln_v3_norm(kiln_v3_sub(p->necks.data[i].centre, p->necks.data[j].centre)) >
+                     4.0 * p->search.reach;
+        if (!alone)
+            continue;
+        kiln_neck other = p->necks.data[kept];
+        p->necks.data[kept++] = p->necks.data[i];
+        p->necks.data[i] = other;
+    }
+    p->necks.count = kept;
 }
 
 static kiln_status find_necks(pinch *p, kiln_error *error)
 {
     const kiln_mesh *mesh = p->world->mesh;
-    p->faces.count = 0;
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
-        for (uint32_t k = 0; k < 4 && kiln_tet_live(mesh, t) && is_liquid(p, t); k++) {
-            kiln_link link = mesh->tet[t].n[k];
-            if (kiln_link_is_surface(link) || link / 4 < t || !is_thin(p, t, k) ||
-                !has_body(mesh, t, k) || !has_body(mesh, link / 4, link % 4) || !is_apart(p, t, k))
-                continue;
-            KILN_TRY(kiln_array_push(p->world->context, &p->faces, kiln_link_to(t, k), error));
-        }
+    size_t tets = mesh->table[KILN_ON_TET].used;
+    p->necks.count = 0;
+    p->search.reach = REACH * widest(p);
+    KILN_TRY(kiln_array_reserve(p->world->context, &p->looked, tets + 1, error));
+    memset(p->looked.data, 0, tets * sizeof *p->looked.data);
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
+        uint32_t tet;
+        if (!kiln_face_live(mesh, f) || !is_liquid(p, mesh, mesh->face[f].at / 4) ||
+            !(kiln_neck_depth(mesh, f, widest(p), &tet) < widest(p)) || p->looked.data[tet])
+            continue;
+        KILN_TRY(look_at(p, tet, error));
+    }
+    take_apart(p);
     return KILN_OK;
 }
 
 /* The patch that the neck's surface belongs to. */
-static int32_t tag_beside(const kiln_mesh *mesh, uint32_t tet, uint32_t face)
+static int32_t tag_beside(const kiln_mesh *mesh, const kiln_neck *neck)
 {
-    uint32_t ring[1];
-    kiln_edge_ring(mesh, tet, kiln_face_corner[face][0], kiln_face_corner[face][1], ring, 1);
-    for (uint32_t k = 0; k < 4; k++) {
-        kiln_link link = mesh->tet[ring[0] / 4].n[k];
-        if (kiln_link_is_surface(link))
-            return mesh->face[link - KILN_LINK_SURFACE].tag;
-    }
+    for (size_t i = 0; i < neck->faces.count; i++)
+        for (int k = 0; k < 4; k++) {
+            kiln_link link = mesh->tet[neck->faces.data[i] / 4].n[k];
+            if (kiln_link_is_surface(link))
+                return mesh->face[link - KILN_LINK_SURFACE].tag;
+        }
     return 0;
 }
 
-/* From the middle of an end to the vertices behind it. */
-static kiln_status find_way_back(pinch *p, const uint32_t end[3], kiln_vec3 *way, kiln_error *error)
+/* Area of all surfaces, and the volume within. */
+static void measure_all(const kiln_mesh *mesh, double *area, double *volume)
 {
-    const kiln_mesh *mesh = p->world->mesh;
-    kiln_vec3 sum = {0, 0, 0}, middle = {0, 0, 0};
-    double count = 0.0;
-    for (int k = 0; k < 3; k++) {
-        KILN_TRY(kiln_star(mesh, end[k], &p->walker, error));
-        middle = kiln_v3_madd(middle, 1.0 / 3.0, mesh->x[end[k]]);
-        for (size_t i = 0; i < p->walker.tets.count; i++)
-            for (int c = 0; c < 4; c++) {
-                uint32_t v = mesh->tet[p->walker.tets.data[i]].v[c];
-                if (v == end[0] || v == end[1] || v == end[2])
-                    continue;
-                sum = kiln_v3_add(sum, mesh->x[v]);
-                count += 1.0;
-            }
+    *area = *volume = 0.0;
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
+        if (!kiln_face_live(mesh, f))
+            continue;
+        uint32_t at = mesh->face[f].at;
+        kiln_vec3 corner[3];
+        for (int k = 0; k < 3; k++)
+            corner[k] = mesh->x[mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]]];
+        *area += 0.5 * kiln_v3_norm(kiln_v3_cross(kiln_v3_sub(corner[1], corner[0]),
+                                                  kiln_v3_sub(corner[2], corner[0])));
     }
-    *way = kiln_v3_sub(kiln_v3_scale(sum, 1.0 / count), middle);
-    return KILN_OK;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_tet_live(mesh, t))
+            *volume += kiln_mesh_tet_volume(mesh, t);
 }
 
-/* Places that are remembered go along. */
-static kiln_verdict move_end(kiln_txn *txn, const uint32_t end[3], kiln_vec3 way)
+/* Undone where the surface would be more than it was: an end that cannot draw back will another
+ * time. */
+static kiln_verdict try_break(pinch *p, kiln_txn *txn, const kiln_neck *neck, double back)
 {
-    static const char *const names[] = {"x_before", "looked_at"};
-    kiln_verdict verdict = KILN_ACCEPTED;
-    for (int k = 0; k < 3 && verdict == KILN_ACCEPTED; k++) {
-        kiln_vec3 to = kiln_v3_add(txn->mesh->x[end[k]], way);
-        verdict = kiln_txn_move_vertex(txn, end[k], to, to);
-        for (int f = 0; f < 2 && verdict == KILN_ACCEPTED; f++) {
-            const kiln_field *field = kiln_mesh_field(txn->mesh, KILN_ON_VERTEX, names[f]);
-            if (!field)
-                continue;
-            kiln_vec3 back =
-                kiln_v3_add(((const kiln_vec3 *)(const void *)field->data)[end[k]], way);
-            verdict = kiln_txn_write(txn, KILN_ON_VERTEX, field, end[k], &back);
-        }
-    }
-    return verdict;
-}
-
-/* As far as its tets allow. */
-static kiln_verdict draw_back(pinch *p, kiln_txn *txn, kiln_link at)
-{
-    const kiln_mesh *mesh = txn->mesh;
-    kiln_vec3 way;
-    uint32_t end[3];
-    for (int k = 0; k < 3; k++)
-        end[k] = mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
-    if (find_way_back(p, end, &way, NULL) != KILN_OK)
-        return KILN_REFUSED_MEMORY;
-    kiln_verdict verdict = KILN_ACCEPTED;
-    double part = BACK;
-    for (int i = 0; i < HALVINGS; i++, part *= 0.5) {
-        kiln_txn inner = kiln_txn_begin(txn->mesh);
-        if (!inner.depth)
-            return KILN_REFUSED_MEMORY;
-        verdict = kiln_txn_settle(&inner, move_end(&inner, end, kiln_v3_scale(way, part)));
-        if (verdict == KILN_ACCEPTED || verdict == KILN_REFUSED_MEMORY)
-            break;
-    }
-    return verdict;
-}
-
-/* Undone where an end cannot draw back: it will another time. */
-static kiln_verdict break_neck(pinch *p, kiln_txn *txn, kiln_link at)
-{
-    kiln_link across = txn->mesh->tet[at / 4].n[at % 4];
-    int32_t tag = tag_beside(txn->mesh, at / 4, at % 4);
+    const kiln_neck_break how = {.back = back * width_of(neck),
+                                 .reach = p->search.reach,
+                                 .quality = LEAST_QUALITY * p->world->scene->remesh.quality,
+                                 .tag = tag_beside(txn->mesh, neck),
+                                 .may_go = may_go,
+                                 .user = p};
+    double area[2], volume[2];
     kiln_txn inner = kiln_txn_begin(txn->mesh);
     if (!inner.depth)
         return KILN_REFUSED_MEMORY;
-    kiln_verdict verdict = kiln_open_faces(&inner, &at, 1, tag, NULL);
-    if (verdict == KILN_ACCEPTED)
-        verdict = kiln_manifold_repair(&inner, tag, NULL);
-    if (verdict == KILN_ACCEPTED)
-        verdict = draw_back(p, &inner, at);
-    if (verdict == KILN_ACCEPTED)
-        verdict = draw_back(p, &inner, across);
+    measure_all(txn->mesh, &area[0], &volume[0]);
+    kiln_verdict verdict = kiln_neck_open(&inner, neck, &how);
+    measure_all(txn->mesh, &area[1], &volume[1]);
+    if (getenv("PINCH_LOG"))
+        fprintf(stderr, "%g s: width %g of %g faces %zu back %g: %s, area %g volume %g\n",
+                p->world->state.clock.time, width_of(neck), widest(p), neck->faces.count, back,
+                kiln_verdict_reason(verdict), (area[1] - area[0]) / neck->area,
+                (volume[1] - volume[0]) / pow(neck->area, 1.5));
+    if (verdict == KILN_ACCEPTED && area[1] > area[0])
+        verdict = KILN_REFUSED_JUDGED;
     return kiln_txn_settle(&inner, verdict);
 }
 
 static kiln_verdict break_all(pinch *p, kiln_txn *txn, size_t *broken)
 {
-    for (size_t i = 0; i < p->faces.count; i++) {
-        kiln_verdict verdict = break_neck(p, txn, p->faces.data[i]);
-        if (verdict == KILN_REFUSED_MEMORY)
-            return verdict;
+    for (size_t i = 0; i < p->necks.count; i++) {
+        kiln_verdict verdict = KILN_REFUSED_JUDGED;
+        for (int b = 0; b < BACKS && verdict != KILN_ACCEPTED; b++) {
+            verdict = try_break(p, txn, &p->necks.data[i], BACK[b]);
+            if (verdict == KILN_REFUSED_MEMORY)
+                return verdict;
+        }
         *broken += verdict == KILN_ACCEPTED;
     }
     return KILN_ACCEPTED;
+}
+
+static kiln_status break_in_pass(pinch *p, size_t *broken, kiln_error *error)
+{
+    kiln_world *world = p->world;
+    kiln_txn txn = kiln_txn_begin(world->mesh);
+    kiln_verdict verdict = txn.depth ? break_all(p, &txn, broken) : KILN_REFUSED_MEMORY;
+    if (txn.depth)
+        verdict = kiln_txn_settle(&txn, verdict);
+    if (verdict != KILN_ACCEPTED)
+        return kiln_txn_fail(verdict, error);
+    const kiln_transfer_options transfer = {.mass = KILN_FIELD_MASS, .even = KILN_FIELD_EVEN};
+    KILN_TRY(kiln_transfer(world->mesh, &transfer, NULL, error));
+    KILN_TRY(kiln_world_carry(world, NULL, error));
+    return kiln_changes_note_pass(&p->changes, world->mesh, error);
 }
 
 static kiln_status change_mesh(pinch *p, kiln_error *error)
@@ -243,22 +313,21 @@ static kiln_status change_mesh(pinch *p, kiln_error *error)
     size_t broken = 0;
     kiln_changes_start(&p->changes, world->mesh);
     KILN_TRY(kiln_archive_begin(world->mesh, error));
-    kiln_txn txn = kiln_txn_begin(world->mesh);
-    kiln_verdict verdict = txn.depth ? break_all(p, &txn, &broken) : KILN_REFUSED_MEMORY;
-    if (txn.depth)
-        verdict = kiln_txn_settle(&txn, verdict);
-    if (verdict != KILN_ACCEPTED)
-        return kiln_txn_fail(verdict, error);
-    KILN_TRY(kiln_world_carry(world, NULL, error));
-    KILN_TRY(kiln_changes_note_pass(&p->changes, world->mesh, error));
+    kiln_status status = break_in_pass(p, &broken, error);
+    if (status != KILN_OK || broken == 0) {
+        kiln_archive_rollback(world->mesh);
+        return status;
+    }
     kiln_archive_end(world->mesh);
     KILN_TRY(kiln_changes_close(&p->changes, world->mesh, error));
-    if (broken == 0)
-        return KILN_OK;
-    kiln_log(world->context, KILN_LOG_INFO, "%zu necks of liquid break at %.6g s", broken,
-             world->state.clock.time);
-    KILN_TRY(kiln_mesh_classify(world->mesh, kiln_world_ridge_angle(world), error));
-    return kiln_world_changed(world, &p->changes, error);
+    KILN_TRY(kiln_world_changed(world, &p->changes, error));
+    p->state.breaks += broken;
+    /* What bdf2 remembers is of parts that were one. */
+    world->state.clock.h_before = 0.0;
+    kiln_log(world->context, KILN_LOG_INFO,
+             "%zu necks of liquid break at %.6g s, the narrowest of %.3g m", broken,
+             world->state.clock.time, width_of(&p->necks.data[0]));
+    return KILN_OK;
 }
 
 static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
@@ -266,7 +335,7 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
     pinch *p = self;
     (void)moment;
     KILN_TRY(find_necks(p, error));
-    return p->faces.count > 0 ? change_mesh(p, error) : KILN_OK;
+    return p->necks.count > 0 ? change_mesh(p, error) : KILN_OK;
 }
 
 static void *state(void *self, size_t *size)
