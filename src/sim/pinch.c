@@ -1,24 +1,26 @@
 /* The module that lets necks of liquid break (remesh.pinch). One that has become narrower than the
  * scene says, and becomes narrower still, opens where it is narrowest (topology/neck.h), and both
  * ends draw back far enough for the surface to be less than it was. Amounts, momentum and angular
- * momentum go over as in all remeshing (remesh/transfer.h). */
+ * momentum go over as in all remeshing (remesh/transfer.h). Droplets that are smaller than what
+ * breaks may be taken away (remesh.droplets), and are counted. */
 #include "mesh/walk.h"
 #include "remesh/transfer.h"
-#include "sim/world_impl.h"
+#include "sim/through.h"
 #include "topology/neck.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Of the widest neck that breaks, how far about it is looked. */
 static const double REACH = 1.5;
 /* Of its width, how far each end draws back: the first that does. */
-static const double BACK[] = {0.4, 0.3, 0.5, 0.2};
+static const double BACK[] = {0.25, 0.35, 0.5, 0.15};
 enum { BACKS = sizeof BACK / sizeof BACK[0] };
 /* Of the quality that is asked for, what tets at an end must have: repairs come after. */
 static const double LEAST_QUALITY = 0.15;
+/* Of the cube of the widest neck that breaks: droplets that may be taken away have less. */
+static const double DROPLET = 0.5;
 
 typedef KILN_ARRAY_OF(kiln_neck)
 neck_array;
@@ -31,8 +33,9 @@ typedef struct pinch {
     size_t made;
     kiln_changes changes;
     struct {
-        double edge;     /* m, the mean one at the start */
-        uint64_t breaks; /* so far */
+        double edge;      /* m, the mean one at the start */
+        uint64_t breaks;  /* so far */
+        kiln_passed gone; /* with droplets */
     } state;
 } pinch;
 
@@ -268,12 +271,8 @@ static kiln_verdict try_break(pinch *p, kiln_txn *txn, const kiln_neck *neck, do
     measure_all(txn->mesh, &area[0], &volume[0]);
     kiln_verdict verdict = kiln_neck_open(&inner, neck, &how);
     measure_all(txn->mesh, &area[1], &volume[1]);
-    if (getenv("PINCH_LOG"))
-        fprintf(stderr, "%g s: width %g of %g faces %zu back %g: %s, area %g volume %g\n",
-                p->world->state.clock.time, width_of(neck), widest(p), neck->faces.count, back,
-                kiln_verdict_reason(verdict), (area[1] - area[0]) / neck->area,
-                (volume[1] - volume[0]) / pow(neck->area, 1.5));
-    if (verdict == KILN_ACCEPTED && area[1] > area[0])
+    double pressure = 2.0 * area[0] / (3.0 * volume[0]); /* over tension, mean (Laplace) */
+    if (verdict == KILN_ACCEPTED && area[1] + pressure * (volume[0] - volume[1]) > area[0])
         verdict = KILN_REFUSED_JUDGED;
     return kiln_txn_settle(&inner, verdict);
 }
@@ -330,10 +329,68 @@ static kiln_status change_mesh(pinch *p, kiln_error *error)
     return KILN_OK;
 }
 
+/* Parts of liquid and nothing else that have less volume than the scene keeps. */
+static bool is_droplet(void *user, const kiln_mesh *mesh, uint32_t tet)
+{
+    const pinch *p = user;
+    double least = DROPLET * widest(p) * widest(p) * widest(p);
+    return mesh->parts.data[mesh->info[tet].part].volume < least && is_liquid(user, mesh, tet);
+}
+
+/* Whether there are any, and what is no droplet. */
+static bool has_droplets(pinch *p)
+{
+    const kiln_mesh *mesh = p->world->mesh;
+    bool some = false, all = true;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        if (!kiln_tet_live(mesh, t))
+            continue;
+        bool is = is_droplet(p, mesh, t);
+        some |= is;
+        all &= is;
+    }
+    return some && !all;
+}
+
+static kiln_status remove_in_pass(pinch *p, kiln_error *error)
+{
+    kiln_world *world = p->world;
+    for (uint32_t t = 0; t < world->mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_tet_live(world->mesh, t) && is_droplet(p, world->mesh, t))
+            kiln_passed_add(&p->state.gone, world, t);
+    kiln_txn txn = kiln_txn_begin(world->mesh);
+    kiln_verdict verdict =
+        txn.depth ? kiln_txn_settle(&txn, kiln_tets_remove(&txn, is_droplet, p, 0, NULL))
+                  : KILN_REFUSED_MEMORY;
+    if (verdict != KILN_ACCEPTED)
+        return kiln_txn_fail(verdict, error);
+    KILN_TRY(kiln_world_carry(world, NULL, error));
+    return kiln_changes_note_pass(&p->changes, world->mesh, error);
+}
+
+static kiln_status remove_droplets(pinch *p, kiln_error *error)
+{
+    kiln_world *world = p->world;
+    kiln_changes_start(&p->changes, world->mesh);
+    KILN_TRY(kiln_archive_begin(world->mesh, error));
+    kiln_status status = remove_in_pass(p, error);
+    if (status != KILN_OK) {
+        kiln_archive_rollback(world->mesh);
+        return status;
+    }
+    kiln_archive_end(world->mesh);
+    KILN_TRY(kiln_changes_close(&p->changes, world->mesh, error));
+    kiln_log(world->context, KILN_LOG_INFO, "droplets of %.3g m^3 so far are gone at %.6g s",
+             p->state.gone.volume, world->state.clock.time);
+    return kiln_world_changed(world, &p->changes, error);
+}
+
 static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
 {
     pinch *p = self;
     (void)moment;
+    if (p->world->scene->remesh.droplets == KILN_DROPLETS_REMOVE && has_droplets(p))
+        KILN_TRY(remove_droplets(p, error));
     KILN_TRY(find_necks(p, error));
     return p->necks.count > 0 ? change_mesh(p, error) : KILN_OK;
 }
@@ -345,8 +402,17 @@ static void *state(void *self, size_t *size)
     return &p->state;
 }
 
+static void measure(const void *self, kiln_stats *stats)
+{
+    const pinch *p = self;
+    stats->breaks = (double)p->state.breaks;
+    stats->gone_volume = p->state.gone.volume;
+    stats->gone_mass = p->state.gone.mass;
+}
+
 const kiln_module kiln_module_pinch = {.name = "pinch",
                                        .create = create,
                                        .destroy = destroy,
                                        .after_step = after_step,
-                                       .state = state};
+                                       .state = state,
+                                       .measure = measure};

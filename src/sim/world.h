@@ -82,6 +82,8 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
  *   temperature_min temperature_max heat heat_in   K; J stored, from 0 K; J that came in by the
  *                         step, through surfaces, from sources and from what is held
  *   by_splits foreseen    the part of the splits, and what was predicted for those that were made
+ *   breaks                necks of liquid that have broken since the start
+ *   gone_volume gone_mass m^3 at rest and kg of droplets that were taken away since the start
  */
 #define KILN_STATS_TABLE(X)                                                                        \
     X(step)                                                                                        \
@@ -148,7 +150,10 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
     X(temperature_min)                                                                             \
     X(temperature_max)                                                                             \
     X(heat)                                                                                        \
-    X(heat_in)
+    X(heat_in)                                                                                     \
+    X(breaks)                                                                                      \
+    X(gone_volume)                                                                                 \
+    X(gone_mass)
 
 typedef struct kiln_stats {
 #define KILN_STATS_MEMBER(name) double name;

@@ -59,8 +59,8 @@ typedef struct kiln_neck_break {
 } kiln_neck_break;
 
 /* Opens it, and draws both ends back. Tets, and what they have, stay the same ones but for those
- * that opening divides. KILN_REFUSED_JUDGED where tets come out worse than asked, or where the two
- * sides hang together otherwise in the ball. All or nothing. */
+ * that opening divides. KILN_REFUSED_JUDGED where an end cannot draw back, or where the two sides
+ * hang together otherwise in the ball. All or nothing. */
 kiln_verdict kiln_neck_open(kiln_txn *txn, const kiln_neck *neck, const kiln_neck_break *how);
 
 #endif

@@ -1,6 +1,7 @@
-/* A neck breaks: its faces open and both ends draw back along its normal. How far a vertex goes
+/* A neck breaks: its faces open and both ends draw back along its normal. How far a vertex is to go
  * falls off linearly with its distance from the end, along and across, so that what lies behind
- * makes room; those that are farthest go first, and none passes another. */
+ * makes room. They go in small steps, those that are farthest first; one that would crush a tet
+ * waits for the next step, in which its neighbours are elsewhere. */
 #include "geom/tet_quality.h"
 #include "topology/neck.h"
 #include "topology/open.h"
@@ -11,11 +12,17 @@
 
 /* Of the radius of the cut, how far off its middle all goes along. */
 static const double ALL_ALONG = 1.5;
+/* In so many steps; and of the whole way, what the foremost must have gone in the end. */
+enum { STEPS = 8 };
+static const double ENOUGH = 0.6;
+/* Of how uneven the end would be, what is left. */
+static const double UNEVEN = 0.3;
 
 typedef struct drawn {
     uint32_t vertex;
-    double far; /* m behind the cut */
-    kiln_vec3 way;
+    double far;  /* m behind the cut */
+    bool on_end; /* on a face that was opened */
+    kiln_vec3 to;
 } drawn;
 
 typedef struct drawing {
@@ -27,9 +34,11 @@ typedef struct drawing {
     kiln_u32_array tets;   /* of one side */
     kiln_idset seen;       /* tet -> side */
     kiln_idset met;        /* vertices of one side */
+    kiln_idset end;        /* of faces that were opened */
+    uint32_t since;        /* the mesh's clock before */
     KILN_ARRAY_OF(drawn)
     vertices;
-    double worst; /* quality of the tets before */
+    kiln_walker walker;
 } drawing;
 
 static void drawing_free(drawing *d)
@@ -38,7 +47,9 @@ static void drawing_free(drawing *d)
     kiln_array_free(d->context, &d->tets);
     kiln_array_free(d->context, &d->seen.slots);
     kiln_array_free(d->context, &d->met.slots);
+    kiln_array_free(d->context, &d->end.slots);
     kiln_array_free(d->context, &d->vertices);
+    kiln_walker_free(&d->walker);
 }
 
 static bool add_to(kiln_context *context, kiln_idset *set, uint32_t id, uint32_t value,
@@ -98,18 +109,40 @@ static int farthest_first(const void *a, const void *b)
     return (left->vertex > right->vertex) - (left->vertex < right->vertex);
 }
 
+static kiln_verdict note_end(drawing *d)
+{
+    const kiln_mesh *mesh = d->txn->mesh;
+    bool is_new;
+    if (kiln_idset_clear(d->context, &d->end, 64, NULL) != KILN_OK)
+        return KILN_REFUSED_MEMORY;
+    for (size_t i = 0; i < 4 * d->tets.count; i++) {
+        const kiln_tet *tet = &mesh->tet[d->tets.data[i / 4]];
+        kiln_link link = tet->n[i % 4];
+        if (!kiln_link_is_surface(link) || mesh->face[link - KILN_LINK_SURFACE].stamp <= d->since)
+            continue;
+        for (int k = 0; k < 3; k++)
+            if (!add_to(d->context, &d->end, tet->v[kiln_face_corner[i % 4][k]], 0, &is_new))
+                return KILN_REFUSED_MEMORY;
+    }
+    return KILN_ACCEPTED;
+}
+
 static kiln_verdict list_vertices(drawing *d, kiln_vec3 behind)
 {
     const kiln_mesh *mesh = d->txn->mesh;
     bool is_new;
     d->vertices.count = 0;
+    if (note_end(d) != KILN_ACCEPTED)
+        return KILN_REFUSED_MEMORY;
     if (kiln_idset_clear(d->context, &d->met, 64, NULL) != KILN_OK)
         return KILN_REFUSED_MEMORY;
     for (size_t i = 0; i < 4 * d->tets.count; i++) {
         uint32_t v = mesh->tet[d->tets.data[i / 4]].v[i % 4];
         if (!add_to(d->context, &d->met, v, 0, &is_new))
             return KILN_REFUSED_MEMORY;
+        bool on_end = kiln_idset_has(&d->end, v);
         drawn one = {.vertex = v,
+                     .on_end = on_end,
                      .far = kiln_v3_dot(kiln_v3_sub(mesh->x[v], d->neck->centre), behind)};
         if (is_new && kiln_array_push(d->context, &d->vertices, one, NULL) != KILN_OK)
             return KILN_REFUSED_MEMORY;
@@ -119,13 +152,13 @@ static kiln_verdict list_vertices(drawing *d, kiln_vec3 behind)
 }
 
 /* The foremost of those that go all along, m behind the cut. */
-static double find_front(const drawing *d, kiln_vec3 behind, double radius)
+static double find_front(const drawing *d, kiln_vec3 behind)
 {
     const kiln_mesh *mesh = d->txn->mesh;
-    double front = 0.0;
+    double front = INFINITY, radius = sqrt(d->neck->area / KILN_PI);
     for (size_t i = 0; i < d->vertices.count; i++) {
         kiln_vec3 r = kiln_v3_sub(mesh->x[d->vertices.data[i].vertex], d->neck->centre);
-        double far = d->vertices.data[i].far;
+        double far = kiln_v3_dot(r, behind);
         if (kiln_v3_norm(kiln_v3_madd(r, -far, behind)) <= ALL_ALONG * radius)
             front = fmin(front, far);
     }
@@ -136,7 +169,7 @@ static void plan_ways(drawing *d, kiln_vec3 behind)
 {
     const kiln_mesh *mesh = d->txn->mesh;
     double radius = sqrt(d->neck->area / KILN_PI), reach = d->how->reach;
-    double front = find_front(d, behind, radius), all = d->how->back - front;
+    double front = fmin(find_front(d, behind), 0.0), all = d->how->back - front;
     double within = fmin(ALL_ALONG * radius, 0.8 * reach);
     for (size_t i = 0; i < d->vertices.count; i++) {
         drawn *v = &d->vertices.data[i];
@@ -144,9 +177,13 @@ static void plan_ways(drawing *d, kiln_vec3 behind)
         double aside = kiln_v3_norm(kiln_v3_madd(r, -v->far, behind));
         double along = (reach - fmax(v->far, front)) / (reach - front);
         double part = fmin(1.0, (reach - aside) / (reach - within));
-        v->way = kiln_v3_scale(behind, all * fmax(0.0, along) * fmax(0.0, part));
-        if (d->how->may_go && kiln_v3_norm2(v->way) > 0.0)
-            v->way = d->how->may_go(d->how->user, v->vertex, v->way);
+        double back = all * fmax(0.0, along) * fmax(0.0, part);
+        if (v->on_end)
+            back += (1.0 - UNEVEN) * (d->how->back - (v->far + back));
+        kiln_vec3 way = kiln_v3_scale(behind, back);
+        if (d->how->may_go && kiln_v3_norm2(way) > 0.0)
+            way = d->how->may_go(d->how->user, v->vertex, way);
+        v->to = kiln_v3_add(mesh->x[v->vertex], way);
     }
 }
 
@@ -156,27 +193,43 @@ static double quality_of(const kiln_mesh *mesh, uint32_t tet)
     return kiln_tet_quality(&mesh->x[v[0]], &mesh->x[v[1]], &mesh->x[v[2]], &mesh->x[v[3]]);
 }
 
+/* Of the tets at a vertex, which the walker has. */
 static double worst_of(const drawing *d)
 {
     double worst = 1.0;
-    for (size_t i = 0; i < d->tets.count; i++)
-        worst = fmin(worst, quality_of(d->txn->mesh, d->tets.data[i]));
+    for (size_t i = 0; i < d->walker.tets.count; i++)
+        worst = fmin(worst, quality_of(d->txn->mesh, d->walker.tets.data[i]));
     return worst;
 }
 
-static kiln_verdict move_all(const drawing *d)
+/* A vertex by a part of its way, if its tets bear it. */
+static kiln_verdict move_one(drawing *d, const drawn *v, double part)
 {
-    kiln_verdict verdict = KILN_ACCEPTED;
-    for (size_t i = 0; i < d->vertices.count && verdict == KILN_ACCEPTED; i++) {
-        const drawn *v = &d->vertices.data[i];
-        if (kiln_v3_norm2(v->way) == 0.0)
-            continue;
-        if (d->txn->mesh->vertex[v->vertex].flags & KILN_VERTEX_REQUIRED)
-            return KILN_REFUSED_REQUIRED;
-        kiln_vec3 to = kiln_v3_add(d->txn->mesh->x[v->vertex], v->way);
-        verdict = kiln_txn_move_vertex(d->txn, v->vertex, to, to);
-    }
-    return verdict;
+    const kiln_mesh *mesh = d->txn->mesh;
+    kiln_vec3 way = kiln_v3_sub(v->to, mesh->x[v->vertex]);
+    if (kiln_v3_norm2(way) == 0.0 || mesh->vertex[v->vertex].flags & KILN_VERTEX_REQUIRED)
+        return KILN_ACCEPTED;
+    if (kiln_star(mesh, v->vertex, &d->walker, NULL) != KILN_OK)
+        return KILN_REFUSED_MEMORY;
+    double before = worst_of(d);
+    kiln_txn inner = kiln_txn_begin(d->txn->mesh);
+    if (inner.depth == 0)
+        return KILN_REFUSED_MEMORY;
+    kiln_vec3 to = part < 1.0 ? kiln_v3_madd(mesh->x[v->vertex], part, way) : v->to;
+    kiln_verdict verdict = kiln_txn_move_vertex(&inner, v->vertex, to, to);
+    if (verdict == KILN_ACCEPTED && worst_of(d) < fmin(before, d->how->quality))
+        verdict = KILN_REFUSED_JUDGED;
+    verdict = kiln_txn_settle(&inner, verdict);
+    return verdict == KILN_REFUSED_MEMORY ? verdict : KILN_ACCEPTED;
+}
+
+static kiln_verdict move_all(drawing *d)
+{
+    for (int step = STEPS; step > 0; step--)
+        for (size_t i = 0; i < d->vertices.count; i++)
+            if (move_one(d, &d->vertices.data[i], 1.0 / step) != KILN_ACCEPTED)
+                return KILN_REFUSED_MEMORY;
+    return KILN_ACCEPTED;
 }
 
 static kiln_verdict draw_side(drawing *d, const kiln_u32_array *faces, uint32_t side)
@@ -187,10 +240,10 @@ static kiln_verdict draw_side(drawing *d, const kiln_u32_array *faces, uint32_t 
         verdict = list_vertices(d, behind);
     if (verdict != KILN_ACCEPTED)
         return verdict;
-    double least = fmin(d->how->quality, worst_of(d));
     plan_ways(d, behind);
     verdict = move_all(d);
-    return verdict == KILN_ACCEPTED && worst_of(d) < least ? KILN_REFUSED_JUDGED : verdict;
+    bool gone = find_front(d, behind) >= ENOUGH * d->how->back;
+    return verdict == KILN_ACCEPTED && !gone ? KILN_REFUSED_JUDGED : verdict;
 }
 
 static kiln_verdict open_and_draw(drawing *d)
@@ -203,6 +256,7 @@ static kiln_verdict open_and_draw(drawing *d)
             return KILN_REFUSED_MEMORY;
     if (kiln_idset_clear(d->context, &d->seen, 64, NULL) != KILN_OK)
         return KILN_REFUSED_MEMORY;
+    d->since = mesh->clock;
     kiln_verdict verdict = kiln_open_faces(d->txn, faces->data, faces->count, d->how->tag, NULL);
     if (verdict == KILN_ACCEPTED)
         verdict = kiln_manifold_repair(d->txn, d->how->tag, NULL);
@@ -217,6 +271,7 @@ kiln_verdict kiln_neck_open(kiln_txn *txn, const kiln_neck *neck, const kiln_nec
     if (inner.depth == 0)
         return KILN_REFUSED_MEMORY;
     drawing d = {.context = txn->mesh->context, .txn = &inner, .neck = neck, .how = how};
+    kiln_walker_init(&d.walker, d.context);
     kiln_verdict verdict = open_and_draw(&d);
     drawing_free(&d);
     return kiln_txn_settle(&inner, verdict);
