@@ -271,8 +271,10 @@ static kiln_verdict try_break(pinch *p, kiln_txn *txn, const kiln_neck *neck, do
     measure_all(txn->mesh, &area[0], &volume[0]);
     kiln_verdict verdict = kiln_neck_open(&inner, neck, &how);
     measure_all(txn->mesh, &area[1], &volume[1]);
-    double pressure = 2.0 * area[0] / (3.0 * volume[0]); /* over tension, mean (Laplace) */
-    if (verdict == KILN_ACCEPTED && area[1] + pressure * (volume[0] - volume[1]) > area[0])
+    if (verdict == KILN_ACCEPTED)
+        verdict = kiln_neck_refill(&inner, neck, &how, volume[0] - volume[1]);
+    measure_all(txn->mesh, &area[1], &volume[1]);
+    if (verdict == KILN_ACCEPTED && area[1] > area[0])
         verdict = KILN_REFUSED_JUDGED;
     return kiln_txn_settle(&inner, verdict);
 }

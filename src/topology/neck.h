@@ -63,4 +63,9 @@ typedef struct kiln_neck_break {
  * hang together otherwise in the ball. All or nothing. */
 kiln_verdict kiln_neck_open(kiln_txn *txn, const kiln_neck *neck, const kiln_neck_break *how);
 
+/* Then, in the same transaction: the surface that was one with the neck's goes out along its
+ * normals, but for the ends, by as much as gives it `volume` more, as far as it may. */
+kiln_verdict kiln_neck_refill(kiln_txn *txn, const kiln_neck *neck, const kiln_neck_break *how,
+                              double volume);
+
 #endif
