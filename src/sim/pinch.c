@@ -14,7 +14,8 @@
 
 /* Of the widest neck that breaks, how far about it is looked. */
 static const double REACH = 1.5;
-/* Of its width, how far each end draws back: the first that does. */
+/* Of its width, how far each end draws back: the first that does, if possible with its room taken
+ * up elsewhere at once; otherwise the recovery of volume does that. */
 static const double BACK[] = {0.25, 0.35, 0.5, 0.15};
 enum { BACKS = sizeof BACK / sizeof BACK[0] };
 /* Of the quality that is asked for, what tets at an end must have: repairs come after. */
@@ -235,10 +236,10 @@ static int32_t tag_beside(const kiln_mesh *mesh, const kiln_neck *neck)
     return 0;
 }
 
-/* Area of all surfaces, and the volume within. */
-static void measure_all(const kiln_mesh *mesh, double *area, double *volume)
+/* Of all surfaces. */
+static double area_of(const kiln_mesh *mesh)
 {
-    *area = *volume = 0.0;
+    double area = 0.0;
     for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
         if (!kiln_face_live(mesh, f))
             continue;
@@ -246,35 +247,30 @@ static void measure_all(const kiln_mesh *mesh, double *area, double *volume)
         kiln_vec3 corner[3];
         for (int k = 0; k < 3; k++)
             corner[k] = mesh->x[mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]]];
-        *area += 0.5 * kiln_v3_norm(kiln_v3_cross(kiln_v3_sub(corner[1], corner[0]),
-                                                  kiln_v3_sub(corner[2], corner[0])));
+        area += 0.5 * kiln_v3_norm(kiln_v3_cross(kiln_v3_sub(corner[1], corner[0]),
+                                                 kiln_v3_sub(corner[2], corner[0])));
     }
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
-        if (kiln_tet_live(mesh, t))
-            *volume += kiln_mesh_tet_volume(mesh, t);
+    return area;
 }
 
 /* Undone where the surface would be more than it was: an end that cannot draw back will another
  * time. */
-static kiln_verdict try_break(pinch *p, kiln_txn *txn, const kiln_neck *neck, double back)
+static kiln_verdict try_break(pinch *p, kiln_txn *txn, const kiln_neck *neck, double back,
+                              bool refill)
 {
     const kiln_neck_break how = {.back = back * width_of(neck),
                                  .reach = p->search.reach,
                                  .quality = LEAST_QUALITY * p->world->scene->remesh.quality,
+                                 .refill = refill,
                                  .tag = tag_beside(txn->mesh, neck),
                                  .may_go = may_go,
                                  .user = p};
-    double area[2], volume[2];
+    double before = area_of(txn->mesh);
     kiln_txn inner = kiln_txn_begin(txn->mesh);
     if (!inner.depth)
         return KILN_REFUSED_MEMORY;
-    measure_all(txn->mesh, &area[0], &volume[0]);
     kiln_verdict verdict = kiln_neck_open(&inner, neck, &how);
-    measure_all(txn->mesh, &area[1], &volume[1]);
-    if (verdict == KILN_ACCEPTED)
-        verdict = kiln_neck_refill(&inner, neck, &how, volume[0] - volume[1]);
-    measure_all(txn->mesh, &area[1], &volume[1]);
-    if (verdict == KILN_ACCEPTED && area[1] > area[0])
+    if (verdict == KILN_ACCEPTED && area_of(txn->mesh) > before)
         verdict = KILN_REFUSED_JUDGED;
     return kiln_txn_settle(&inner, verdict);
 }
@@ -283,8 +279,8 @@ static kiln_verdict break_all(pinch *p, kiln_txn *txn, size_t *broken)
 {
     for (size_t i = 0; i < p->necks.count; i++) {
         kiln_verdict verdict = KILN_REFUSED_JUDGED;
-        for (int b = 0; b < BACKS && verdict != KILN_ACCEPTED; b++) {
-            verdict = try_break(p, txn, &p->necks.data[i], BACK[b]);
+        for (int b = 0; b < 2 * BACKS && verdict != KILN_ACCEPTED; b++) {
+            verdict = try_break(p, txn, &p->necks.data[i], BACK[b % BACKS], b < BACKS);
             if (verdict == KILN_REFUSED_MEMORY)
                 return verdict;
         }

@@ -52,6 +52,7 @@ typedef struct kiln_neck_break {
     double back;    /* m, that each end draws back from the plane of the cut */
     double reach;   /* m, how far from the cut matter goes along */
     double quality; /* no tet comes out worse, unless it was */
+    bool refill;    /* the rest of the surface takes up the room that the ends lose */
     int32_t tag;    /* of the new surface */
     /* The part of a way that a vertex of the mesh as it is may go; NULL: all of it. */
     kiln_vec3 (*may_go)(const void *user, uint32_t vertex, kiln_vec3 way);
@@ -63,9 +64,9 @@ typedef struct kiln_neck_break {
  * hang together otherwise in the ball. All or nothing. */
 kiln_verdict kiln_neck_open(kiln_txn *txn, const kiln_neck *neck, const kiln_neck_break *how);
 
-/* Then, in the same transaction: the surface that was one with the neck's goes out along its
- * normals, but for the ends, by as much as gives it `volume` more, as far as it may. */
+/* Part of that: the surface of what hangs together with a tet goes out along its normals, but for
+ * the end, by as much as gives it `volume` more, as far as it may. */
 kiln_verdict kiln_neck_refill(kiln_txn *txn, const kiln_neck *neck, const kiln_neck_break *how,
-                              double volume);
+                              uint32_t tet, double volume);
 
 #endif

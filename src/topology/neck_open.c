@@ -202,6 +202,14 @@ static double worst_of(const drawing *d)
     return worst;
 }
 
+static double volume_of(const drawing *d)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < d->tets.count; i++)
+        sum += kiln_mesh_tet_volume(d->txn->mesh, d->tets.data[i]);
+    return sum;
+}
+
 /* A vertex by a part of its way, if its tets bear it. */
 static kiln_verdict move_one(drawing *d, const drawn *v, double part)
 {
@@ -240,10 +248,15 @@ static kiln_verdict draw_side(drawing *d, const kiln_u32_array *faces, uint32_t 
         verdict = list_vertices(d, behind);
     if (verdict != KILN_ACCEPTED)
         return verdict;
+    double before = volume_of(d);
     plan_ways(d, behind);
     verdict = move_all(d);
-    bool gone = find_front(d, behind) >= ENOUGH * d->how->back;
-    return verdict == KILN_ACCEPTED && !gone ? KILN_REFUSED_JUDGED : verdict;
+    if (verdict == KILN_ACCEPTED && find_front(d, behind) < ENOUGH * d->how->back)
+        verdict = KILN_REFUSED_JUDGED;
+    return verdict == KILN_ACCEPTED && d->how->refill
+               ? kiln_neck_refill(d->txn, d->neck, d->how, faces->data[0] / 4,
+                                  before - volume_of(d))
+               : verdict;
 }
 
 static kiln_verdict open_and_draw(drawing *d)

@@ -1,5 +1,5 @@
-/* What the ends of a broken neck lose of their room by drawing back, given back all over the rest
- * of the surface: there it costs the least area, since that is bent less. */
+/* What an end of a broken neck loses of its room by drawing back, given back all over the rest of
+ * the surface of its side: there it costs the least area, since that is bent less. */
 #include "topology/neck.h"
 
 #include <math.h>
@@ -9,13 +9,16 @@
 enum { ROUNDS = 3 };
 /* Of the reach, how far a vertex may go in a round. */
 static const double MOST = 0.02;
+/* Of the reach: farther off the cut nothing has drawn back. */
+static const double FAR = 1.2;
 
 typedef struct refill {
     kiln_context *context;
     kiln_txn *txn;
     const kiln_neck *neck;
     const kiln_neck_break *how;
-    uint32_t part;
+    kiln_u32_array tets; /* of its side */
+    kiln_idset seen;
     KILN_ARRAY_OF(kiln_vec3)
     area; /* [vertex slot] a third of its faces', outwards */
 } refill;
@@ -23,17 +26,17 @@ typedef struct refill {
 static bool is_elsewhere(const refill *r, uint32_t vertex)
 {
     return kiln_v3_norm(kiln_v3_sub(r->txn->mesh->x[vertex], r->neck->centre)) >
-           2.0 * r->how->reach;
+           FAR * r->how->reach;
 }
 
 static void sum_areas(refill *r)
 {
     const kiln_mesh *mesh = r->txn->mesh;
     memset(r->area.data, 0, mesh->table[KILN_ON_VERTEX].used * sizeof *r->area.data);
-    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
-        if (!kiln_face_live(mesh, f) || mesh->info[mesh->face[f].at / 4].part != r->part)
+    for (size_t i = 0; i < 4 * r->tets.count; i++) {
+        uint32_t at = kiln_link_to(r->tets.data[i / 4], i % 4), v[3];
+        if (!kiln_link_is_surface(mesh->tet[at / 4].n[at % 4]))
             continue;
-        uint32_t at = mesh->face[f].at, v[3];
         for (int k = 0; k < 3; k++)
             v[k] = mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
         kiln_vec3 area = kiln_v3_cross(kiln_v3_sub(mesh->x[v[1]], mesh->x[v[0]]),
@@ -81,18 +84,39 @@ static kiln_verdict swell(refill *r, double volume, double *made)
     return KILN_ACCEPTED;
 }
 
-kiln_verdict kiln_neck_refill(kiln_txn *txn, const kiln_neck *neck, const kiln_neck_break *how,
-                              double volume)
+static kiln_status take_in(refill *r, uint32_t tet)
 {
-    refill r = {.context = txn->mesh->context,
-                .txn = txn,
-                .neck = neck,
-                .how = how,
-                .part = txn->mesh->info[neck->faces.data[0] / 4].part};
-    size_t rows = txn->mesh->table[KILN_ON_VERTEX].used;
-    if (kiln_array_reserve(r.context, &r.area, rows + 1, NULL) != KILN_OK)
-        return KILN_REFUSED_MEMORY;
-    kiln_verdict verdict = KILN_ACCEPTED;
+    kiln_idset_slot *slot = kiln_idset_at(&r->seen, tet);
+    if (slot->epoch == r->seen.epoch)
+        return KILN_OK;
+    kiln_idset_add(&r->seen, slot, tet, 0);
+    if (2 * (size_t)r->seen.members >= r->seen.slots.count)
+        KILN_TRY(kiln_idset_grow(r->context, &r->seen, NULL));
+    return kiln_array_push(r->context, &r->tets, tet, NULL);
+}
+
+/* All that hangs together with one of its tets. */
+static kiln_status gather(refill *r, uint32_t tet)
+{
+    const kiln_mesh *mesh = r->txn->mesh;
+    size_t rows = mesh->table[KILN_ON_VERTEX].used;
+    KILN_TRY(kiln_array_reserve(r->context, &r->area, rows + 1, NULL));
+    KILN_TRY(kiln_idset_clear(r->context, &r->seen, 64, NULL));
+    KILN_TRY(take_in(r, tet));
+    for (size_t i = 0; i < r->tets.count; i++)
+        for (int k = 0; k < 4; k++) {
+            kiln_link link = mesh->tet[r->tets.data[i]].n[k];
+            if (!kiln_link_is_surface(link))
+                KILN_TRY(take_in(r, link / 4));
+        }
+    return KILN_OK;
+}
+
+kiln_verdict kiln_neck_refill(kiln_txn *txn, const kiln_neck *neck, const kiln_neck_break *how,
+                              uint32_t tet, double volume)
+{
+    refill r = {.context = txn->mesh->context, .txn = txn, .neck = neck, .how = how};
+    kiln_verdict verdict = gather(&r, tet) == KILN_OK ? KILN_ACCEPTED : KILN_REFUSED_MEMORY;
     double enough = 1e-3 * volume;
     for (int i = 0; i < ROUNDS && verdict == KILN_ACCEPTED && volume > enough; i++) {
         double made;
@@ -100,5 +124,7 @@ kiln_verdict kiln_neck_refill(kiln_txn *txn, const kiln_neck *neck, const kiln_n
         volume -= made;
     }
     kiln_array_free(r.context, &r.area);
+    kiln_array_free(r.context, &r.tets);
+    kiln_array_free(r.context, &r.seen.slots);
     return verdict;
 }
