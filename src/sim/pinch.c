@@ -46,16 +46,6 @@ static bool is_liquid(void *user, const kiln_mesh *mesh, uint32_t tet)
     return p->world->materials[kiln_world_material_of(mesh)[tet]].liquid;
 }
 
-static double mean_edge(const kiln_mesh *mesh)
-{
-    double sum = 0.0, count = 0.0;
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
-        for (int e = 0; e < 6; e++, count += 1.0)
-            sum += kiln_v3_norm(kiln_v3_sub(mesh->x[mesh->tet[t].v[kiln_edge_ends[e][0]]],
-                                            mesh->x[mesh->tet[t].v[kiln_edge_ends[e][1]]]));
-    return sum / count;
-}
-
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)
 {
     if (!(world->scene->remesh.pinch > 0.0) || !kiln_scene_has_liquid(world->scene) ||
@@ -68,7 +58,7 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     p->search.context = world->context;
     p->search.may = is_liquid;
     p->search.user = p;
-    p->state.edge = mean_edge(world->mesh);
+    p->state.edge = kiln_mean_edge(world->mesh);
     return KILN_OK;
 }
 
