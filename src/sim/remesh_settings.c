@@ -88,6 +88,8 @@ static kiln_status check_method(const kiln_scene_remesh *remesh, const kiln_give
         {"curvature", KILN_REMESH_LOCAL, "local"},
         {"chord", KILN_REMESH_LOCAL, "local"},
         {"isotropic", KILN_REMESH_LOCAL, "local"},
+        {"pinch", KILN_REMESH_LOCAL, "local"},
+        {"droplets", KILN_REMESH_LOCAL, "local"},
         {"gradation", KILN_REMESH_LOCAL, "local"},
         {"split", KILN_REMESH_ENERGY, "energy"},
         {"part", KILN_REMESH_ENERGY, "energy"},
@@ -102,6 +104,8 @@ static kiln_status check_method(const kiln_scene_remesh *remesh, const kiln_give
     if (remesh->method == KILN_REMESH_ENERGY && kiln_is_given(given, "merge"))
         return kiln_fail_setting(error, "merge",
                                  "is only for the methods \"global\" and \"local\"");
+    if (remesh->droplets != KILN_DROPLETS_KEEP && !(remesh->pinch > 0.0))
+        return kiln_fail_setting(error, "droplets", "needs pinch, which says how small they are");
     if (remesh->method == KILN_REMESH_ENERGY && remesh->space == KILN_SPACE_WORLD)
         return kiln_fail_setting(error, "space", "the method \"energy\" remeshes the material");
     if (remesh->method == KILN_REMESH_GLOBAL && kiln_is_given(given, "most_tets"))
@@ -162,6 +166,12 @@ static const char *method_name(int row)
 static const char *space_name(int row)
 {
     static const char *const names[] = {"material", "world", NULL};
+    return names[row];
+}
+
+static const char *droplets_name(int row)
+{
+    static const char *const names[] = {"keep", "remove", NULL};
     return names[row];
 }
 
@@ -249,6 +259,13 @@ static const kiln_schema_row remesh_rows[] = {
      .meaning = "global: remesh when the condition number of a tet's shape passes this, above 1"},
     {"condition_change", KILN_VALUE_NUMBER, REMESH(condition_change), KILN_POSITIVE, NULL, NULL,
      .meaning = "global: or has become worse by this factor since the last time, above 1"},
+    {"pinch", KILN_VALUE_NUMBER, REMESH(pinch), KILN_NOT_NEGATIVE, NULL, NULL,
+     .meaning =
+         "necks of liquid that are narrower than this part of the mean edge of the start, and "
+         "are drawn out further, break there; 0: never. 0.5 is usual"},
+    {"droplets", KILN_VALUE_CHOICE, REMESH(droplets), .choices = droplets_name,
+     .meaning = "with pinch, parts of liquid of less than half of the cube of that width. remove: "
+                "they are taken away, and counted in gone_volume and gone_mass of stats.csv"},
     {"merge", KILN_VALUE_NUMBER, REMESH(merge), KILN_NOT_NEGATIVE, NULL, NULL,
      .meaning = "surfaces of what can yield or is liquid become one where they are closer than "
                 "this part of the "

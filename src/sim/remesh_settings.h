@@ -13,6 +13,8 @@ typedef enum kiln_remesh_method {
     KILN_REMESH_ENERGY  /* inside the step, where its energy falls by it (ITR) */
 } kiln_remesh_method;
 
+typedef enum kiln_droplets { KILN_DROPLETS_KEEP, KILN_DROPLETS_REMOVE } kiln_droplets;
+
 /* How the mesh follows. Sources of sizes that are not 0 are intersected. */
 typedef struct kiln_scene_remesh {
     kiln_said said;
@@ -51,6 +53,8 @@ typedef struct kiln_scene_remesh {
 
     double condition;        /* global: remesh when the worst basis matrix passes it: 12 */
     double condition_change; /* or has become worse by this factor since the last time: 3 */
+    double pinch; /* liquid: necks narrower than this part of the mean edge of the start break */
+    kiln_droplets droplets; /* what becomes of drops that are smaller than that */
     double merge; /* surfaces closer than this part of the size there become one: 0.3 in global */
 } kiln_scene_remesh;
 

@@ -73,7 +73,7 @@ kiln_status kiln_through_list(kiln_through *t, kiln_error *error)
     return KILN_OK;
 }
 
-static double mean_edge(const kiln_mesh *mesh)
+double kiln_mean_edge(const kiln_mesh *mesh)
 {
     double sum = 0.0;
     uint32_t tets = mesh->table[KILN_ON_TET].used;
@@ -127,7 +127,7 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
         return KILN_ERR_MEMORY;
     t->world = world;
     t->settings = settings;
-    t->edge = mean_edge(world->mesh);
+    t->edge = kiln_mean_edge(world->mesh);
     size_t size = (settings->inlets.count + 1) * sizeof *t->inlets;
     t->inlets = kiln_resize(world->context, NULL, 0, size);
     if (!t->inlets)

@@ -71,6 +71,8 @@ KILN_INLINE uint32_t *kiln_through_of_faces(const kiln_mesh *mesh)
 {
     return (uint32_t *)(void *)kiln_mesh_field(mesh, KILN_ON_FACE, KILN_FIELD_THROUGH)->data;
 }
+/* m, of all tets of a mesh without gaps in its rows. */
+double kiln_mean_edge(const kiln_mesh *mesh);
 /* What a tet brings or takes with it. */
 void kiln_passed_add(kiln_passed *passed, const kiln_world *world, uint32_t tet);
 /* Faces and vertices of inlets, faces of outlets, as the mesh has them. */

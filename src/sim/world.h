@@ -83,6 +83,8 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
  *                         step, through surfaces, from sources and from what is held
  *   melted turned         kg of what can freeze; tets that melted or froze in the step
  *   by_splits foreseen    the part of the splits, and what was predicted for those that were made
+ *   breaks                necks of liquid that have broken since the start
+ *   gone_volume gone_mass m^3 at rest and kg of droplets that were taken away since the start
  */
 #define KILN_STATS_TABLE(X)                                                                        \
     X(step)                                                                                        \
@@ -151,7 +153,10 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
     X(heat)                                                                                        \
     X(heat_in)                                                                                     \
     X(melted)                                                                                      \
-    X(turned)
+    X(turned)                                                                                      \
+    X(breaks)                                                                                      \
+    X(gone_volume)                                                                                 \
+    X(gone_mass)
 
 typedef struct kiln_stats {
 #define KILN_STATS_MEMBER(name) double name;

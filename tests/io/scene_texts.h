@@ -125,7 +125,7 @@ static const char everything[] =
     "  remesh = param('method', 'local') == 'global' and domain or remesh { method = 'local',\n"
     "    space = 'world', quality = 0.2, ridge_angle = 30, band = 2, every = 3, size = 0.5,\n"
     "    deformation = 0.25, strain = 8, strain_printed = true, follow = true, curvature = 0.5,\n"
-    "    size_min = 0.125, size_max = 2, chord = 0.05,\n"
+    "    size_min = 0.125, size_max = 2, chord = 0.05, pinch = 0.5, droplets = 'remove',\n"
     "    isotropic = true, gradation = 1.25, most_tets = 1e6 },\n"
     "  contact = contact { bodies = true, self = false, thickness = 0.01, stiffness = 2,\n"
     "    weights = 'once', adaptive = true, steady = false,\n"
