@@ -7,6 +7,7 @@
 --   kiln render out/float --sheet 3x2 -o float.png
 
 local n = param("n", 6) -- cells across half of the tank
+local merge = param("merge", 0) -- thinner syrup: 0.3, where its waves close on themselves they become one
 
 local function wall(point, normal, along)
     return hold { where = select.half_space { point = point, normal = normal }, components = along, body = "syrup" }
@@ -17,7 +18,8 @@ return scene {
     duration = param("duration", 1.6),
     gravity = { 0, 0, -9.81 },
     step = { integrator = "bdf2", dt = 5e-3 },
-    contact = contact { bodies = true, self = false, thickness = 0.01 },
+    remesh = { merge = merge },
+    contact = contact { bodies = true, self = merge > 0, thickness = 0.01 },
     output = { frame = 0.04 },
     bodies = {
         body {

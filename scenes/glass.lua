@@ -1,7 +1,8 @@
 -- A jelly in a filling glass: liquid comes in through the bottom, rises, and lifts the jelly that floats on it.
 --
 -- Jelly and liquid push each other by their surfaces (contact), both ways. The glass has twelve flat sides, which are
--- holds along which the liquid slides; its bottom is an inlet.
+-- holds along which the liquid slides; its bottom is an inlet. Where liquid closes on itself beside the jelly it
+-- becomes one (remesh.merge): thin liquid folds there (viscosity=0.05).
 --
 --   kiln run scenes/glass.lua -o out/glass
 --   kiln render out/glass --color region --sheet 3x2 -o glass.png
@@ -30,6 +31,7 @@ return scene {
     duration = param("duration", 1.5),
     gravity = { 0, 0, -9.81 },
     step = { integrator = param("integrator", "bdf2"), dt = param("dt", 4e-3) },
+    remesh = { merge = param("merge", 0.3), size_min = 0.4 * h }, -- creases ask for no more than contact keeps open
     contact = contact { bodies = true, self = true, thickness = 0.1 * h },
     output = { frame = 0.05 },
     bodies = {

@@ -11,6 +11,7 @@
 #define KILN_FIELD_ORIGIN "origin" /* x of the start */
 /* Of the size of the world: places that differ by no more are one level. */
 static const double LEVEL = 1e-10;
+#define INDEPENDENT 1e-6 /* a direction that is free by less is held already */
 
 /* The field becomes where the vertices are now; all of them, not only those of the hold: new ones
  * are interpolated from both. */
@@ -45,23 +46,44 @@ static void find_levels(const kiln_world *world, const kiln_scene_hold *hold, ki
     }
 }
 
+/* What the walls at each vertex say together. */
+static void gather_levels(const kiln_boundary *b, kiln_held *held)
+{
+    const kiln_scene *scene = b->world->scene;
+    for (size_t row = 0; row < scene->holds.count; row++) {
+        const kiln_hold_set *set = &b->holds[row];
+        for (int c = 0; c < 3 && !set->late; c++)
+            for (size_t i = 0; i < set->vertices.count && set->flat >> c & 1; i++)
+                kiln_held_add(&held[set->vertices.data[i]], axis_of(&scene->holds.data[row], c),
+                              set->level[c], INDEPENDENT, NULL);
+    }
+}
+
+/* One after the other would do only for walls at right angles: where others meet, a vertex put on
+ * the second is off the first again. */
 kiln_status kiln_boundary_level(const kiln_boundary *b, kiln_error *error)
 {
     const kiln_world *world = b->world;
-    for (size_t row = 0; row < world->scene->holds.count; row++) {
-        const kiln_hold_set *set = &b->holds[row];
-        if (!set->flat || set->late)
-            continue;
-        KILN_TRY(kiln_rewind_save(world->mesh, KILN_ON_VERTEX, set->origin, KILN_SAVE_COPY, error));
-        kiln_vec3 *origin =
-            (kiln_vec3 *)(void *)kiln_world_column(world, KILN_ON_VERTEX, set->origin);
-        for (int c = 0; c < 3; c++)
-            for (size_t i = 0; i < set->vertices.count && set->flat >> c & 1; i++) {
-                kiln_vec3 axis = axis_of(&world->scene->holds.data[row], c);
-                kiln_vec3 *at = &origin[set->vertices.data[i]];
-                *at = kiln_v3_madd(*at, set->level[c] - kiln_v3_dot(axis, *at), axis);
-            }
-    }
+    size_t vertices = world->mesh->table[KILN_ON_VERTEX].used,
+           size = (vertices + 1) * sizeof(kiln_held);
+    if (!kiln_mesh_field(world->mesh, KILN_ON_VERTEX, KILN_FIELD_ORIGIN))
+        return KILN_OK;
+    KILN_TRY(
+        kiln_rewind_save(world->mesh, KILN_ON_VERTEX, KILN_FIELD_ORIGIN, KILN_SAVE_COPY, error));
+    kiln_held *held = kiln_resize(world->context, NULL, 0, size);
+    if (!held)
+        return kiln_fail_memory(error, size);
+    memset(held, 0, size);
+    gather_levels(b, held);
+    kiln_vec3 *origin =
+        (kiln_vec3 *)(void *)kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_ORIGIN);
+    for (size_t v = 0; v < vertices; v++)
+        for (int k = 0; k < held[v].count; k++) {
+            kiln_vec3 axis = held[v].axis[k];
+            origin[v] =
+                kiln_v3_madd(origin[v], held[v].place[k] - kiln_v3_dot(axis, origin[v]), axis);
+        }
+    kiln_release(world->context, held, size);
     return KILN_OK;
 }
 
@@ -257,7 +279,6 @@ typedef struct grip {
 } grip;
 
 enum { GRIPS = 3 };
-#define INDEPENDENT 1e-6 /* a direction that is free by less is held already */
 
 static void add_grips(const kiln_scene_hold *hold, size_t row, kiln_held *held, grip *grips)
 {

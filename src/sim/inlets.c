@@ -1,5 +1,6 @@
 /* Inlets: pistons that leave liquid behind. */
 #include "fem/offset.h"
+#include "mesh/rewind.h"
 #include "mesh/txn.h"
 #include "mesh/walk.h"
 #include "sim/motion.h"
@@ -42,6 +43,7 @@ static bool measure_patch(kiln_inlet *inlet, const kiln_mesh *mesh)
         longest = fmax(longest, kiln_v3_norm(way));
         off = fmax(off, fabs(kiln_v3_dot(way, inlet->inward)));
     }
+    inlet->level = kiln_v3_dot(origin, inlet->inward);
     if (inlet->layer == 0.0)
         inlet->layer = edges / (3.0 * (double)inlet->faces.count);
     return off <= FLAT * longest;
@@ -107,6 +109,22 @@ kiln_verdict kiln_inlet_require(const kiln_inlet *inlet, kiln_txn *txn)
     if (verdict != KILN_ACCEPTED)
         return verdict;
     return mark_patch(NULL, 0, inlet->vertices.data, inlet->vertices.count, txn, true);
+}
+
+kiln_status kiln_inlet_place(const kiln_through *t, size_t row, kiln_error *error)
+{
+    kiln_mesh *mesh = t->world->mesh;
+    const kiln_inlet *inlet = &t->inlets[row];
+    KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, KILN_FIELD_INLET_PLACE, KILN_SAVE_COPY, error));
+    kiln_vec3 *places =
+        (kiln_vec3 *)(void *)kiln_world_column(t->world, KILN_ON_VERTEX, KILN_FIELD_INLET_PLACE);
+    for (size_t i = 0; i < inlet->vertices.count; i++) {
+        uint32_t v = inlet->vertices.data[i];
+        kiln_vec3 at = kiln_v3_sub(mesh->x[v], t->state.way[row]);
+        double off = inlet->level - kiln_v3_dot(at, inlet->inward);
+        places[v] = kiln_v3_madd(at, off, inlet->inward);
+    }
+    return KILN_OK;
 }
 
 /* How far the patch has gone `time - begin` after the begin of the step. */

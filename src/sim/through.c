@@ -98,12 +98,8 @@ static kiln_status add_fields(kiln_world *world, kiln_error *error)
     return KILN_OK;
 }
 
-static kiln_status make_doors(kiln_through *t, kiln_error *error)
+static kiln_status require_patches(kiln_through *t, kiln_error *error)
 {
-    for (size_t i = 0; i < t->settings->inlets.count; i++)
-        KILN_TRY(kiln_inlet_make(t, i, error));
-    for (size_t i = 0; i < t->settings->outlets.count; i++)
-        KILN_TRY(kiln_outlet_make(t, i, error));
     kiln_txn txn = kiln_txn_begin(t->world->mesh);
     if (!txn.depth)
         return kiln_txn_fail(KILN_REFUSED_MEMORY, error);
@@ -112,6 +108,15 @@ static kiln_status make_doors(kiln_through *t, kiln_error *error)
         verdict = kiln_inlet_require(&t->inlets[i], &txn);
     verdict = kiln_txn_settle(&txn, verdict);
     return verdict == KILN_ACCEPTED ? KILN_OK : kiln_txn_fail(verdict, error);
+}
+
+static kiln_status make_doors(kiln_through *t, kiln_error *error)
+{
+    for (size_t i = 0; i < t->settings->inlets.count; i++)
+        KILN_TRY(kiln_inlet_make(t, i, error));
+    for (size_t i = 0; i < t->settings->outlets.count; i++)
+        KILN_TRY(kiln_outlet_make(t, i, error));
+    return require_patches(t, error);
 }
 
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)
@@ -212,10 +217,17 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
     return due ? change_mesh(t, layers, error) : KILN_OK;
 }
 
+/* In a new mesh of all, patches have vertices that were not there before. Where they began is found
+ * from where they are: interpolated from vertices that flow it would be anywhere. */
 static kiln_status mesh_changed(void *self, const kiln_changes *changes, kiln_error *error)
 {
-    (void)changes;
-    return kiln_through_list(self, error);
+    kiln_through *t = self;
+    KILN_TRY(kiln_through_list(t, error));
+    if (!changes->all || changes->renumbered || t->world->stale)
+        return KILN_OK;
+    for (size_t i = 0; i < t->settings->inlets.count; i++)
+        KILN_TRY(kiln_inlet_place(t, i, error));
+    return require_patches(t, error);
 }
 
 static void *state(void *self, size_t *size)

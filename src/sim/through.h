@@ -52,6 +52,7 @@ typedef struct kiln_through_state {
 /* Of the start: a plane does not change. */
 typedef struct kiln_inlet {
     kiln_vec3 inward;               /* unit normal */
+    double level;                   /* m, of its plane along that, before it goes */
     double layer;                   /* m */
     kiln_u32_array faces, vertices; /* as they are now, ascending */
 } kiln_inlet;
@@ -87,6 +88,8 @@ kiln_status kiln_inlet_move(kiln_through *t, size_t row, const kiln_moment *mome
                             kiln_error *error);
 kiln_verdict kiln_inlet_add_layer(kiln_through *t, size_t row, kiln_txn *txn);
 kiln_verdict kiln_inlet_require(const kiln_inlet *inlet, kiln_txn *txn);
+/* Places of its vertices from where they are, in a mesh that is new. */
+kiln_status kiln_inlet_place(const kiln_through *t, size_t row, kiln_error *error);
 
 /* outlets.c */
 kiln_status kiln_outlet_make(kiln_through *t, size_t row, kiln_error *error);

@@ -4,6 +4,7 @@
 #include "mesh/audit.h"
 #include "mesh/txn.h"
 #include "scenes.h"
+#include "sim/boundary.h"
 #include "sim/through.h"
 
 #include <math.h>
@@ -158,6 +159,96 @@ START_TEST(test_passing_by)
         ck_assert_double_eq_tol(kiln_field_value(origin, v, 0), mesh->x[v].x, 1e-9);
     }
     ck_assert_uint_gt(inside, 0);
+    end(world);
+}
+END_TEST
+
+/* A pool with six sides that comes in from below, and a drop just above it that becomes one with
+ * it. */
+static const char pool_and_drop[] =
+    "local R, corners, holds = 0.05, {}, {}\n"
+    "for k = 1, 6 do\n"
+    "  local a, out = math.pi * k / 3, R / math.cos(math.pi / 6)\n"
+    "  corners[k] = string.format('%.15f,%.15f', out * math.cos(a - math.pi / 6),\n"
+    "    out * math.sin(a - math.pi / 6))\n"
+    "  local n = { math.cos(a), math.sin(a), 0 }\n"
+    "  holds[k] = hold { body = 'pool', components = 'x', turn = { axis = { 0, 0, 1 }, angle = a "
+    "},\n"
+    "    where = select.half_space { normal = n,\n"
+    "      point = { (R - 1e-7) * n[1], (R - 1e-7) * n[2], 0 } } }\n"
+    "end\n"
+    "local V = { 0, 0, 0.1 }\n"
+    "local oil = material { density = 900, viscosity = 1, liquid = liquid {} }\n"
+    "return scene { duration = 1, step = { dt = 5e-3 }, remesh = { merge = 0.3 },\n"
+    "contact = contact { bodies = true, self = true, thickness = 1e-3 }, bodies = {\n"
+    "  body { name = 'pool', velocity = V, material = oil,\n"
+    "    shape = shape.polygon { points = table.concat(corners, ' '), depth = 0.03, h = 0.02 } },\n"
+    "  body { name = 'drop', at = { 0, 0, 0.074 }, material = oil,\n"
+    "    shape = shape.ball { radius = 0.02, h = 0.015 } } },\n"
+    "holds = holds, through = through { inlets = { { velocity = V,\n"
+    "  where = select.half_space { point = { 0, 0, 1e-7 }, normal = { 0, 0, -1 } } } } } }\n";
+
+/* How far a vertex is out of the six sides, which meet at 120 degrees. */
+static double beyond_sides(kiln_vec3 x)
+{
+    double most = -INFINITY;
+    for (int k = 1; k <= 6; k++)
+        most = fmax(most, x.x * cos(KILN_PI * k / 3) + x.y * sin(KILN_PI * k / 3) - 0.05);
+    return most;
+}
+
+/* Walls and inlets are where they were in a mesh that is new. */
+START_TEST(test_merging)
+{
+    kiln_world *world = begin(pool_and_drop, 1);
+    const kiln_mesh *mesh = kiln_world_mesh(world);
+    kiln_stats stats, first;
+    kiln_world_measure(world, &first);
+    for (int i = 0; i < 60; i++) {
+        stats = scene_step(world, 1.0);
+        double low = INFINITY;
+        for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+            ck_assert_double_lt(beyond_sides(mesh->x[v]), 1e-9);
+            low = fmin(low, mesh->x[v].z);
+        }
+        ck_assert_double_eq_tol(first.rest_volume + stats.in_volume, stats.rest_volume,
+                                1e-12 * stats.rest_volume);
+        ck_assert_double_gt(low, -1e-9);
+    }
+    ck_assert_uint_eq(mesh->parts.count, 1);
+    ck_assert_uint_ge(kiln_world_remeshes(world), 1);
+    check_audit(world);
+    end(world);
+}
+END_TEST
+
+/* What a new mesh interpolates for vertices at walls and of inlets may be anything: walls are where
+ * they are, all of them where they meet, and patches began where they are less their way. */
+START_TEST(test_places_in_a_new_mesh)
+{
+    kiln_world *world = begin(pool_and_drop, 1);
+    const kiln_changes all = {.all = true};
+    for (int i = 0; i < 3; i++)
+        scene_step(world, 1.0);
+    const kiln_mesh *mesh = kiln_world_mesh(world);
+    const kiln_boundary *b = kiln_world_module(world, &kiln_module_boundary);
+    const kiln_vec3 astray = {0.011, -0.007, 0.005};
+    kiln_vec3 *origin = (kiln_vec3 *)(void *)kiln_world_column(world, KILN_ON_VERTEX, "origin");
+    kiln_vec3 *place =
+        (kiln_vec3 *)(void *)kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_INLET_PLACE);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        origin[v] = kiln_v3_add(origin[v], astray);
+        place[v] = kiln_v3_add(place[v], astray);
+    }
+    ck_assert_int_eq(kiln_world_changed(world, &all, NULL), KILN_OK);
+    for (size_t k = 0; k < 6; k++)
+        for (size_t i = 0; i < b->holds[k].vertices.count; i++) {
+            double angle = KILN_PI * (double)(k + 1) / 3;
+            kiln_vec3 at = origin[b->holds[k].vertices.data[i]];
+            ck_assert_double_eq_tol(at.x * cos(angle) + at.y * sin(angle), 0.05, 1e-12);
+        }
+    double energy = scene_step(world, 1.0).e_kinetic;
+    ck_assert_double_lt(energy, 0.01);
     end(world);
 }
 END_TEST
@@ -320,6 +411,8 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tests, test_pressure);
     tcase_add_test(tests, test_features);
     tcase_add_test(tests, test_passing_by);
+    tcase_add_test(tests, test_merging);
+    tcase_add_test(tests, test_places_in_a_new_mesh);
     tcase_add_test(tests, test_threads);
     tcase_add_test(tests, test_checkpoint);
     tcase_add_test(tests, test_failure);
