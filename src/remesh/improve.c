@@ -251,19 +251,14 @@ static void improve_tet(kiln_remesher *remesher, uint32_t tet, const kiln_improv
     kiln_array_free(remesher->context, &r.set);
 }
 
-double kiln_improve_from(const kiln_improve_options *options)
-{
-    return options->from > 0.0 ? options->from : options->goal;
-}
-
-/* The tets to be repaired that are not hopeless and were not repaired too often. */
+/* The tets below the goal that are not hopeless and were not repaired too often. */
 static void find_bad(kiln_remesher *remesher, const kiln_improve_options *options,
                      kiln_u32_array *bad)
 {
     const kiln_vain *vain = kiln_vain_of(remesher->mesh, options->vain);
     const kiln_tried *tried = kiln_tried_of(remesher->mesh, options->tried);
     size_t kept = 0;
-    kiln_set_below(remesher, bad, kiln_improve_from(options), 0);
+    kiln_set_below(remesher, bad, options->goal, 0);
     for (size_t i = 0; i < bad->count; i++) {
         uint32_t t = bad->data[i];
         if (!kiln_vain_is_hopeless(remesher->mesh, vain, t, remesher->quality.data[t]) &&
@@ -313,7 +308,7 @@ static size_t repair_each(kiln_remesher *remesher, const kiln_improve_options *o
         report->outgrown = (double)*live > MOST_GROWTH * (double)report->tets_before;
         if (report->outgrown)
             break;
-        if (remesher->quality.data[bad->data[i]] < kiln_improve_from(options))
+        if (remesher->quality.data[bad->data[i]] < options->goal)
             improve_tet(remesher, bad->data[i], options);
         if (options->progress) {
             kiln_improve_progress progress = {.stage = "repair",

@@ -18,7 +18,6 @@ typedef struct kiln_improve_progress {
 
 typedef struct kiln_improve_options {
     double goal;     /* of dynamic_improve; improve_mesh stops when all tets have it */
-    double from;     /* dynamic_improve: only tets below this are repaired, to the goal; 0: it */
     double asked;    /* what the caller promised, where the goal is above it; for the report */
     uint32_t rounds; /* of one tet's repair in dynamic_improve */
     size_t spread;   /* a repair that has touched more tets gives up; 0: no limit */
@@ -39,8 +38,6 @@ typedef struct kiln_improve_options {
 } kiln_improve_options;
 
 kiln_improve_options kiln_improve_default_options(void);
-/* Below which dynamic_improve repairs a tet. */
-double kiln_improve_from(const kiln_improve_options *options);
 
 typedef struct kiln_improve_report {
     size_t tets_before, tets_after;

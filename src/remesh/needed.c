@@ -12,7 +12,7 @@ typedef struct look {
     kiln_remesher pass; /* not begun: what scores and lengths need */
     bool sized;
     const kiln_vec3 *points; /* where all edges are measured; NULL: each in its space */
-    double shortest, longest, from;
+    double shortest, longest, goal;
     const kiln_size_wait *wait;                   /* [vertex] or NULL */
     const kiln_vain *vain;                        /* [tet] or NULL */
     const kiln_tried *sized_often, *mended_often; /* [vertex] or NULL */
@@ -59,7 +59,7 @@ static void tet_chunk(void *user, size_t chunk, size_t begin, size_t end, int wo
             continue;
         const uint32_t *v = mesh->tet[t].v;
         double score = kiln_remesher_score_tet(&l->pass, t);
-        bool fine = !(score < l->from) || kiln_vain_is_hopeless(mesh, l->vain, t, score) ||
+        bool fine = !(score < l->goal) || kiln_vain_is_hopeless(mesh, l->vain, t, score) ||
                     kiln_tried_enough(l->mended_often, KILN_TRIED_REPAIR, v, 4);
         for (int k = 0; k < 6 && fine && l->sized; k++) {
             uint32_t a = v[kiln_edge_ends[k][0]], b = v[kiln_edge_ends[k][1]];
@@ -103,7 +103,7 @@ kiln_status kiln_remesh_needed(kiln_mesh *mesh, const kiln_remesh_options *optio
                        .options = *options,
                        .one_space = kiln_mesh_spaces_agree(mesh)},
               .sized = size && options->sizing,
-              .from = kiln_improve_from(improve),
+              .goal = improve->goal,
               .vain = kiln_vain_of(mesh, improve->vain),
               .mended_often = kiln_tried_of(mesh, improve->tried)};
     uint32_t tets = mesh->table[KILN_ON_TET].used;

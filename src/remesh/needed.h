@@ -6,8 +6,8 @@
 #include "remesh/improve.h"
 #include "remesh/size_control.h"
 
-/* *needed: an edge is out of the bounds of `size` (NULL: no size control), or a tet is one that
- * `improve` repairs and not hopeless. If not, *worst is the least score, and for edges that wait
+/* *needed: an edge is out of the bounds of `size` (NULL: no size control), or a tet is below the
+ * goal of `improve` and not hopeless. If not, *worst is the least score, and for edges that wait
  * this was one of the calls they wait for. Fields with functions that lookups ask are not known
  * from the vertices: with those and size control a pass is always needed. */
 kiln_status kiln_remesh_needed(kiln_mesh *mesh, const kiln_remesh_options *options,

@@ -180,7 +180,8 @@ static int narrowest_first(const void *a, const void *b)
 static void take_apart(pinch *p)
 {
     size_t kept = 0;
-    qsort(p->necks.data, p->necks.count, sizeof *p->necks.data, narrowest_first);
+    if (p->necks.count)
+        qsort(p->necks.data, p->necks.count, sizeof *p->necks.data, narrowest_first);
     for (size_t i = 0; i < p->necks.count; i++) {
         bool alone = true;
         for (size_t j = 0; j < kept; j++)

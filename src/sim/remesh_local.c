@@ -139,12 +139,8 @@ static kiln_improve_options improve_options(const kiln_local *l)
     improve.goal = (l->settings->follow ? FOLLOW_AHEAD : 1.0) * improve.asked;
     improve.spread = 300;
     improve.effort = EFFORT + EFFORT_A_TET * (uint64_t)l->world->mesh->table[KILN_ON_TET].live;
-    if (kiln_scene_has_liquid(l->world->scene)) {
+    if (kiln_scene_has_liquid(l->world->scene))
         improve.effort = (uint64_t)(LIQUID_EFFORT * (double)improve.effort);
-        /* Repaired as soon as it is below the goal it would never come to rest: what is moved out
-         * of the way of tension is not where tension would have it. */
-        improve.from = improve.asked;
-    }
     improve.vain = KILN_FIELD_REPAIR_VAIN;
     improve.worth = REPAIR_WORTH;
     improve.tried = KILN_FIELD_TRIED;
@@ -160,7 +156,7 @@ static kiln_status mend_crushed(const kiln_local *l, kiln_remesher *remesher,
                                 kiln_error *error)
 {
     kiln_improve_report mended;
-    improve.from = improve.asked = improve.goal = CRUSHED * l->state.least_shape;
+    improve.asked = improve.goal = CRUSHED * l->state.least_shape;
     improve.vain = improve.tried = NULL; /* that was in the usual band */
     if (!kiln_scene_has_liquid(l->world->scene) || !(report->worst_after < improve.goal))
         return KILN_OK;

@@ -147,7 +147,8 @@ static kiln_verdict list_vertices(drawing *d, kiln_vec3 behind)
         if (is_new && kiln_array_push(d->context, &d->vertices, one, NULL) != KILN_OK)
             return KILN_REFUSED_MEMORY;
     }
-    qsort(d->vertices.data, d->vertices.count, sizeof *d->vertices.data, farthest_first);
+    if (d->vertices.count)
+        qsort(d->vertices.data, d->vertices.count, sizeof *d->vertices.data, farthest_first);
     return KILN_ACCEPTED;
 }
 

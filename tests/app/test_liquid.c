@@ -37,10 +37,6 @@ START_TEST(what_liquid_cannot_be_with_is_refused)
                "material = material { damping_stiffness = 1, liquid = liquid {} } } } }");
     expect_refused("", "damping_stiffness: is of solids");
     write_file("drop.lua", "return scene { duration = 1, bodies = { body { shape = shape.ball { },"
-                           "material = material { viscosity = function(c) return 1 end, liquid = "
-                           "liquid {} } } } }");
-    expect_refused("", "viscosity: must be a number");
-    write_file("drop.lua", "return scene { duration = 1, bodies = { body { shape = shape.ball { },"
                            "material = material { } } } }");
     expect_refused("", "young: must be given");
 }
