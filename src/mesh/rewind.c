@@ -191,7 +191,8 @@ kiln_status kiln_rewind_reserve(kiln_mesh *mesh, kiln_error *error)
     struct kiln_rewind *rewind = mesh->journal->rewind;
     if (!kiln_rewind_active(mesh))
         return KILN_OK;
-    size_t wanted = rewind->entries.count + 1;
+    /* What is saved while a pass is open must leave room for the pass itself, which cannot fail. */
+    size_t wanted = rewind->entries.count + 1 + (kiln_archive_active(mesh) ? 1 : 0);
     KILN_TRY(kiln_array_reserve(mesh->context, &rewind->spare, wanted, error));
     return kiln_array_reserve(mesh->context, &rewind->entries, wanted, error);
 }

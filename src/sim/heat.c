@@ -433,6 +433,11 @@ static kiln_status start(void *self, kiln_error *error)
     const kiln_stepper stepper = {.self = h, .advance = advance};
     KILN_TRY(kiln_heat_create(h->world->context, &h->world->options.solver, &h->heat, error));
     KILN_TRY(build(h, error));
+    KILN_TRY(note_heat(h, error)); /* a pass may come before the first step */
+    kiln_heat_matter matter = {.thermal = h->thermal,
+                               .material = kiln_world_material_of(h->world->mesh)};
+    KILN_TRY(find_mass(h, &matter, error));
+    h->report.heat = kiln_heat_stored(h->heat, &matter, temperature_of(h));
     if (h->stress)
         KILN_TRY(kiln_solid_add_term(h->world->solid, kiln_thermal_stress_term(h->stress), error));
     return kiln_world_put_stepper_first(h->world, &stepper, error);

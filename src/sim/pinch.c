@@ -30,6 +30,7 @@ typedef struct pinch {
     kiln_world *world;
     kiln_neck_search search;
     kiln_u32_array looked; /* [tet slot] not 0: no need to look there */
+    kiln_u32_array small;  /* [part] not 0: a droplet */
     neck_array necks;      /* of this step; `count` are to break, all have memory */
     size_t made;
     kiln_changes changes;
@@ -71,6 +72,7 @@ static void destroy(void *self)
         kiln_neck_free(context, &p->necks.data[i]);
     kiln_array_free(context, &p->necks);
     kiln_array_free(context, &p->looked);
+    kiln_array_free(context, &p->small);
     kiln_changes_free(context, &p->changes);
 }
 
@@ -318,27 +320,33 @@ static kiln_status change_mesh(pinch *p, kiln_error *error)
     return KILN_OK;
 }
 
-/* Parts of liquid and nothing else that have less volume than the scene keeps. */
 static bool is_droplet(void *user, const kiln_mesh *mesh, uint32_t tet)
 {
     const pinch *p = user;
-    double least = DROPLET * widest(p) * widest(p) * widest(p);
-    return mesh->parts.data[mesh->info[tet].part].volume < least && is_liquid(user, mesh, tet);
+    return p->small.data[mesh->info[tet].part] != 0;
 }
 
-/* Whether there are any, and what is no droplet. */
-static bool has_droplets(pinch *p)
+/* Parts of liquid and nothing else that have less volume than the scene keeps, if they are not all
+ * there is. */
+static kiln_status find_droplets(pinch *p, bool *some, kiln_error *error)
 {
     const kiln_mesh *mesh = p->world->mesh;
-    bool some = false, all = true;
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
-        if (!kiln_tet_live(mesh, t))
-            continue;
-        bool is = is_droplet(p, mesh, t);
-        some |= is;
-        all &= is;
-    }
-    return some && !all;
+    double least = DROPLET * widest(p) * widest(p) * widest(p);
+    bool all = true;
+    *some = false;
+    KILN_TRY(kiln_array_reserve(p->world->context, &p->small, mesh->parts.count, error));
+    for (size_t i = 0; i < mesh->parts.count; i++)
+        p->small.data[i] = mesh->parts.data[i].volume < least;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_tet_live(mesh, t) && !is_liquid(p, mesh, t))
+            p->small.data[mesh->info[t].part] = 0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_tet_live(mesh, t)) {
+            *some |= is_droplet(p, mesh, t);
+            all &= is_droplet(p, mesh, t);
+        }
+    *some &= !all;
+    return KILN_OK;
 }
 
 static kiln_status remove_in_pass(pinch *p, kiln_error *error)
@@ -377,8 +385,11 @@ static kiln_status remove_droplets(pinch *p, kiln_error *error)
 static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
 {
     pinch *p = self;
+    bool some = false;
     (void)moment;
-    if (p->world->scene->remesh.droplets == KILN_DROPLETS_REMOVE && has_droplets(p))
+    if (p->world->scene->remesh.droplets == KILN_DROPLETS_REMOVE)
+        KILN_TRY(find_droplets(p, &some, error));
+    if (some)
         KILN_TRY(remove_droplets(p, error));
     KILN_TRY(find_necks(p, error));
     return p->necks.count > 0 ? change_mesh(p, error) : KILN_OK;

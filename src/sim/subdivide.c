@@ -75,10 +75,15 @@ static kiln_status end_pass(subdivide *s, kiln_error *error)
     return kiln_world_changed(world, &s->changes, error);
 }
 
+/* Columns that are carried over by hand are saved as they are before the pass: taken back in the
+ * middle of it they would have rows of vertices that are gone. */
 static kiln_status begin_pass(subdivide *s, kiln_error *error)
 {
-    kiln_changes_start(&s->changes, s->world->mesh);
-    return kiln_archive_begin(s->world->mesh, error);
+    kiln_mesh *mesh = s->world->mesh;
+    if (kiln_mesh_field(mesh, KILN_ON_VERTEX, "contact_with"))
+        KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, "contact_with", KILN_SAVE_COPY, error));
+    kiln_changes_start(&s->changes, mesh);
+    return kiln_archive_begin(mesh, error);
 }
 
 /* Vertices take their fields linearly, as places are: nothing of what moves is other than it was.

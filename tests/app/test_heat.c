@@ -65,6 +65,7 @@ START_TEST(a_block_on_a_hot_plate)
     }
     ck_assert_double_gt(changed, 0.0);
     double mass = 8000 * 0.1 * 0.1 * 0.05, start = mass * 500 * 300;
+    ck_assert_double_eq_tol(figure("a", 0, HEAT) / start, 1.0, 1e-12);
     ck_assert_double_eq_tol((figure("a", 20, HEAT) - start) / in, 1.0, 1e-6);
     ck_assert_double_gt(in, 0.5 * 2000 * 0.01 * 200 * 0.4);
     ck_assert_int_eq(run_program("run plate.lua -o b --threads 2 --until 0.2 --quiet"), 0);

@@ -203,12 +203,59 @@ START_TEST(a_block_sinks_on_a_hot_plate)
 }
 END_TEST
 
+/* Tets that are divided while a step is found: on a plate that is wetted, and with heat before the
+ * first step. */
+START_TEST(divided_liquid_keeps_contact_and_heat)
+{
+    write_file("divided.lua",
+               "local melt = material { density = 900, viscosity = 20,\n"
+               "  liquid = liquid { pressure = 'subdivide', surface_tension = 0.03 },\n"
+               "  thermal = thermal { conductivity = 300, capacity = 2000 } }\n"
+               "local wax = material { density = 900, young = 1e5, melt = melt,\n"
+               "  thermal = thermal { conductivity = 300, capacity = 2000, melting = 330 } }\n"
+               "return scene { duration = 0.03, gravity = { 0, 0, -9.81 },\n"
+               "  heat = heat { temperature = param('T', 350) }, step = { dt = 0.01 },\n"
+               "  bodies = { body { shape = shape.box { lx = 0.02, ly = 0.02, lz = 0.02, n = 2 },\n"
+               "    at = { 0, 0, 1e-6 }, material = wax } },\n"
+               "  obstacles = { obstacle.plane { contact_angle = 70 } } }\n");
+    ck_assert_int_eq(run_program("run divided.lua -o a --threads 1 --quiet"), 0);
+    for (int row = 0; row <= 3; row++)
+        ck_assert_double_eq_tol(figure("a", row, HEAT) / (900 * 8e-6 * 2000 * 350), 1.0, 1e-9);
+}
+END_TEST
+
+/* Liquid of a part that is half solid is no droplet. */
+START_TEST(half_molten_crumbs_stay)
+{
+    write_file(
+        "crumb.lua",
+        "local melt = material { density = 900, viscosity = 50,\n"
+        "  liquid = liquid { surface_tension = 0.03 },\n"
+        "  thermal = thermal { conductivity = 0.3, capacity = 2200 } }\n"
+        "local wax = material { density = 900, young = 1e6, melt = melt,\n"
+        "  thermal = thermal { conductivity = 0.3, capacity = 2000, melting = 330 } }\n"
+        "return scene { duration = 0.02, step = { dt = 0.01 },\n"
+        "  heat = heat { temperature = 300 },\n"
+        "  remesh = remesh { pinch = 0.9, droplets = 'remove' },\n"
+        "  bodies = { body { shape = shape.box { lx = 0.02, ly = 0.02, lz = 0.02, n = 3 },\n"
+        "      material = wax },\n"
+        "    body { shape = shape.box { lx = 0.003, ly = 0.006, lz = 0.003, nx = 1, ny = 2,\n"
+        "        nz = 1 }, at = { 0.05, 0, 0 }, material = wax,\n"
+        "      temperature = function(u) return u[2] < 0.0045 and 360 or 300 end } } }\n");
+    ck_assert_int_eq(run_program("run crumb.lua -o a --threads 1 --quiet"), 0);
+    ck_assert_double_gt(figure("a", 1, MELTED), 0.0);
+    ck_assert_double_eq_tol(figure("a", 2, REST_VOLUME) / (8e-6 + 5.4e-8), 1.0, 1e-9);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("melt");
     TCase *c = kiln_test_case(suite, "all");
     tcase_add_checked_fixture(c, open_folder, leave_folder);
     tcase_add_test(c, what_makes_no_sense_is_refused);
+    tcase_add_test(c, divided_liquid_keeps_contact_and_heat);
+    tcase_add_test(c, half_molten_crumbs_stay);
     tcase_add_loop_test(c, a_bar_melts_and_freezes, 0, sizeof ways / sizeof ways[0]);
     tcase_add_test(c, melting_has_its_bits);
     tcase_add_test(c, the_past_is_forgotten);
