@@ -7,8 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Everyone (the caller too) draws chunks from an atomic counter. Which thread draws which chunk
- * varies; what a chunk computes does not.
+/* Everyone (the caller too) draws the chunks of a share of its own from an atomic counter, then
+ * what others have left of theirs. Which thread draws which chunk varies; what a chunk computes
+ * does not.
  *
  * L1 `gate` says which loop there is, whether it can be entered, and how many workers are inside. A
  *    worker enters by counting itself in while the gate is open; the caller shuts it when no chunk
@@ -26,7 +27,10 @@
  *
  * L5 Waking takes the caller longer than most loops take. Sleepers are woken when this loop and
  *    those since they fell asleep together would be worth it, as far as is known from the last
- *    time. */
+ *    time.
+ *
+ * L6 The shares are runs of chunks, the same in each loop of as many: what a thread has read or
+ *    written in one loop is in its own cache in the next. */
 static const double SHORT_LOOK = 2e-5, LONG_LOOK = 4e-4; /* s */
 static const double OFF_CORE = 5e-5; /* s between two looks at the clock that nobody takes alone */
 enum { LOOKS = 32 };                 /* between two looks at the clock */
@@ -58,6 +62,13 @@ static const loop_frame *find_frame(const kiln_context *context)
     return frame;
 }
 
+/* L6: chunks up to `end`; each in a line of its own. */
+typedef struct chunk_share {
+    char apart[LINE];
+    atomic_size_t next;
+    size_t end;
+} chunk_share;
+
 struct kiln_thread_pool {
     const kiln_context *context;
     pthread_t threads[KILN_MAX_THREADS];
@@ -74,10 +85,9 @@ struct kiln_thread_pool {
     atomic_int next_worker;
     double alone;       /* L5: s of loops since somebody sleeps */
     double cost[KINDS]; /* s of an item the last time; 0: not known */
-    char apart[LINE];   /* those looked at by all, each in a line of its own */
+    char apart[LINE];   /* what all look at, in a line of its own */
     _Atomic gate_word gate;
-    char apart_too[LINE];
-    atomic_size_t next;
+    chunk_share shares[KILN_MAX_THREADS]; /* [worker] */
 };
 
 size_t kiln_chunk_count(size_t count, size_t grain)
@@ -85,20 +95,40 @@ size_t kiln_chunk_count(size_t count, size_t grain)
     return grain ? (count + grain - 1) / grain : 0;
 }
 
-/* Returns how many there were. */
-static size_t draw_chunks(struct kiln_thread_pool *pool, int worker)
+/* L6 */
+static void deal_chunks(struct kiln_thread_pool *pool)
 {
-    const loop_frame frame = {pool->context, worker, innermost};
+    size_t count = (size_t)pool->count + 1;
+    for (size_t i = 0; i < count; i++) {
+        atomic_store_explicit(&pool->shares[i].next, pool->chunks * i / count,
+                              memory_order_relaxed);
+        pool->shares[i].end = pool->chunks * (i + 1) / count;
+    }
+}
+
+/* Returns how many there were. */
+static size_t draw_share(struct kiln_thread_pool *pool, chunk_share *share, int worker)
+{
     size_t drawn = 0;
-    innermost = &frame;
-    for (;; drawn++) {
-        size_t chunk = atomic_fetch_add(&pool->next, 1);
-        if (chunk >= pool->chunks)
+    for (; atomic_load(&share->next) < share->end; drawn++) {
+        size_t chunk = atomic_fetch_add(&share->next, 1);
+        if (chunk >= share->end)
             break;
         size_t begin = chunk * pool->grain;
         size_t end = begin + pool->grain < pool->items ? begin + pool->grain : pool->items;
         pool->body(pool->user, chunk, begin, end, worker);
     }
+    return drawn;
+}
+
+static size_t draw_chunks(struct kiln_thread_pool *pool, int worker)
+{
+    const loop_frame frame = {pool->context, worker, innermost};
+    int count = pool->count + 1;
+    size_t drawn = 0;
+    innermost = &frame;
+    for (int i = 0; i < count; i++)
+        drawn += draw_share(pool, &pool->shares[(worker + i) % count], worker);
     innermost = frame.outer;
     return drawn;
 }
@@ -230,7 +260,7 @@ static void wake_sleepers(struct kiln_thread_pool *pool)
 
 static void run_loop(struct kiln_thread_pool *pool)
 {
-    atomic_store(&pool->next, 0);
+    deal_chunks(pool);
     atomic_fetch_add(&pool->gate, LOOP + OPEN);
     wake_sleepers(pool);
     double begin = kiln_wall_seconds();
