@@ -153,7 +153,7 @@ static void report_update(kiln_bench *bench, house *h, const char *place, double
     kiln_bench_report(bench, name, 1e3 * h->update, "ms", 0, 0, "");
 }
 
-/* The columns that a step of this world rewrites. */
+/* The columns that a step rewrites, as far as this world has them. */
 static void transact(void *user)
 {
     static const struct {
@@ -174,8 +174,9 @@ static void transact(void *user)
     if (kiln_rewind_begin(mesh, NULL) != KILN_OK)
         return;
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
-        if (kiln_rewind_save(mesh, columns[i].where, columns[i].name, columns[i].how, NULL) !=
-            KILN_OK)
+        if (kiln_mesh_field(mesh, columns[i].where, columns[i].name) &&
+            kiln_rewind_save(mesh, columns[i].where, columns[i].name, columns[i].how, NULL) !=
+                KILN_OK)
             break;
     kiln_rewind_back(
         mesh); /* contents of those that went aside are undefined: dearer than an end */
