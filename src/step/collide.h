@@ -271,10 +271,10 @@ kiln_status kiln_collide_failure(const kiln_collide *collide, kiln_error *error)
 double kiln_collide_way(kiln_collide *collide, const double *x, const double *to, double *scratch);
 /* Whether much of a part, or of an obstacle, is at the end of a long step behind a surface that
  * stood in its way, as that surface sees it, at the begin and at the end; less is much where
- * nothing presses it then, or an obstacle stood there. A vertex of a body there in *vertex, else
- * KILN_NONE. */
+ * nothing presses it then, or an obstacle stood there, or the step goes on from there (not
+ * `stays`). A vertex of a body there in *vertex, else KILN_NONE. */
 kiln_status kiln_collide_behind(kiln_collide *collide, const double *begin, const double *end,
-                                uint32_t *vertex, kiln_error *error);
+                                bool stays, uint32_t *vertex, kiln_error *error);
 /* Pairs within reach at x. */
 size_t kiln_collide_count(kiln_collide *collide, const double *x);
 /* By how much the normal forces at x differ from those friction has, relative to their sum. */

@@ -298,7 +298,7 @@ static uint32_t find_wall(const kiln_collide *c, const kiln_vec3 *begin, const k
     return KILN_NONE;
 }
 
-kiln_status kiln_collide_behind(kiln_collide *c, const double *begin, const double *end,
+kiln_status kiln_collide_behind(kiln_collide *c, const double *begin, const double *end, bool stays,
                                 uint32_t *vertex, kiln_error *error)
 {
     const kiln_vec3 *from = kiln_collide_points(begin), *to = kiln_collide_points(end);
@@ -307,7 +307,8 @@ kiln_status kiln_collide_behind(kiln_collide *c, const double *begin, const doub
         return KILN_OK;
     KILN_TRY(kiln_array_reserve(c->context, &c->behind, c->surface.vertices.count, error));
     KILN_TRY(find_mean_ways(c, from, to, error));
-    mark_pressed(c, end);
+    if (stays)
+        mark_pressed(c, end);
     KILN_TRY(place_faces(c, from, to, error));
     KILN_TRY(place_walls(c, from + c->first_wall, to + c->first_wall, error));
     *vertex = find_part(c, from, to);
