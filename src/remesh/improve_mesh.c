@@ -34,8 +34,9 @@ static const double GAIN_OF_MEAN = 5e-4, SPARED = 0.4;
 static const double POLISHED = 0.02, GAIN_OF_POLISH = 1e-5;
 enum { POLISHES = 32 };
 /* Last of all, but for the mean: tets up to this much above the worst, while that one gains so
- * much. */
-static const double REPAIRED = 0.02, GAIN_OF_REPAIR = 1e-3;
+ * much, and where they are no more than this part: in a plate, whose thickness caps them all,
+ * repairs would go on for ever. */
+static const double REPAIRED = 0.02, GAIN_OF_REPAIR = 1e-3, FEW = 0.02;
 enum { REPAIRS = 8 };
 /* Smoothing and flips take turns at most so often, while they gain that much. */
 enum { TURNS = 8 };
@@ -250,6 +251,9 @@ static kiln_status repair_worst(schedule *s, kiln_error *error)
         before = worst;
         options.goal = fmin(worst + REPAIRED, s->options->goal);
         options.effort = s->options->effort / REPAIRS;
+        if ((double)changed_since(s, 0, options.goal)->count >
+            FEW * s->remesher->mesh->table[KILN_ON_TET].live)
+            break;
         KILN_TRY(kiln_dynamic_improve(s->remesher, &options, &report, error));
         worst = report.worst_after;
     }
