@@ -147,6 +147,8 @@ static kiln_improve_options improve_options(const kiln_local *l)
     improve.effort = EFFORT + EFFORT_A_TET * (uint64_t)l->world->mesh->table[KILN_ON_TET].live;
     if (kiln_scene_has_liquid(l->world->scene))
         improve.effort = (uint64_t)(LIQUID_EFFORT * (double)improve.effort);
+    /* In necks that are to break it left tets of q 0.08 (0.11 without): there nothing rests. */
+    improve.inside_first = kiln_scene_has_liquid(l->world->scene) && !(l->settings->pinch > 0.0);
     improve.vain = KILN_FIELD_REPAIR_VAIN;
     improve.worth = REPAIR_WORTH;
     improve.tried = KILN_FIELD_TRIED;
