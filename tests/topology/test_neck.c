@@ -123,7 +123,7 @@ static uint32_t live_parts(const kiln_mesh *mesh)
 /* From faces where the matter is not deep; the first that is found. */
 static bool find_waist(lump *l, double widest, kiln_neck *neck)
 {
-    kiln_neck_search search = {.context = l->context, .reach = 1.5 * widest};
+    kiln_neck_search search = {.ball = {.context = l->context}, .reach = 1.5 * widest};
     bool found = false;
     for (uint32_t f = 0; f < l->mesh->table[KILN_ON_FACE].used && !found; f++) {
         uint32_t tet;
