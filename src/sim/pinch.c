@@ -23,8 +23,9 @@ static const double BACK[] = {0.25, 0.35, 0.5, 0.15};
 enum { BACKS = sizeof BACK / sizeof BACK[0] };
 /* Of the thickest film that breaks, the radius of a hole. */
 static const double HOLE = 1.0;
-/* Of the quality that is asked for, what tets at an end must have: repairs come after. */
-static const double LEAST_QUALITY = 0.15;
+/* Of the quality that is asked for, what tets at an end must have, and at the rim of a hole, which
+ * need not be round: repairs come after. */
+static const double LEAST_QUALITY = 0.15, LEAST_AT_RIM = 0.5;
 /* Of the cube of the widest neck that breaks: droplets that may be taken away have less. */
 static const double DROPLET = 0.5;
 
@@ -319,24 +320,34 @@ static kiln_verdict try_neck(pinch *p, kiln_txn *txn, const site *s, double back
 
 static kiln_verdict try_film(pinch *p, kiln_txn *txn, const site *s)
 {
-    const kiln_film_hole how = {.quality = LEAST_QUALITY * p->world->scene->remesh.quality,
+    const kiln_film_hole how = {.quality = LEAST_AT_RIM * p->world->scene->remesh.quality,
                                 .tag = tag_beside(txn->mesh, s),
                                 .may_go = may_go,
                                 .user = p};
     return kiln_film_open(txn, &s->film, &how);
 }
 
-/* The way of that number. Undone where the surface would be more than it was: an end that cannot
- * draw back will another time, and a film becomes thinner. */
+/* Whether the surface is less than it was, and nothing has come into other surfaces. */
+static bool is_better(const pinch *p, double before, uint32_t since)
+{
+    bool clear;
+    return area_of(p->world->mesh) <= before &&
+           kiln_solid_is_clear(p->world->solid, since, false, &clear, NULL, NULL) == KILN_OK &&
+           clear;
+}
+
+/* The way of that number. Undone where it is no better: an end that cannot draw back will another
+ * time, and a film becomes thinner. */
 static kiln_verdict try_break(pinch *p, kiln_txn *txn, const site *s, int way)
 {
     double before = area_of(txn->mesh);
+    uint32_t since = txn->mesh->clock;
     kiln_txn inner = kiln_txn_begin(txn->mesh);
     if (!inner.depth)
         return KILN_REFUSED_MEMORY;
     kiln_verdict verdict = s->in_film ? try_film(p, &inner, s)
                                       : try_neck(p, &inner, s, BACK[way % BACKS], way < BACKS);
-    if (verdict == KILN_ACCEPTED && area_of(txn->mesh) > before)
+    if (verdict == KILN_ACCEPTED && !is_better(p, before, since))
         verdict = KILN_REFUSED_JUDGED;
     return kiln_txn_settle(&inner, verdict);
 }
