@@ -44,6 +44,7 @@ typedef struct pinch {
     kiln_neck_search search;
     kiln_film_search films;
     kiln_u32_array looked; /* [tet slot] not 0: no need to look there */
+    kiln_u32_array solid;  /* [vertex slot] not 0: of a tet that is none of liquid */
     kiln_u32_array small;  /* [part] not 0: a droplet */
     site_array sites;      /* of this step; `count` are to break, all have memory */
     size_t made;
@@ -90,6 +91,7 @@ static void destroy(void *self)
     }
     kiln_array_free(context, &p->sites);
     kiln_array_free(context, &p->looked);
+    kiln_array_free(context, &p->solid);
     kiln_array_free(context, &p->small);
     kiln_changes_free(context, &p->changes);
 }
@@ -135,10 +137,13 @@ static double drawn_out(const pinch *p, const kiln_ball *ball, kiln_vec3 along)
     return sum;
 }
 
-/* What holds and obstacles leave of a way. */
+/* What holds, obstacles and solid matter leave of a way. */
 static kiln_vec3 may_go(const void *user, uint32_t vertex, kiln_vec3 way)
 {
-    const kiln_world *world = ((const pinch *)user)->world;
+    const pinch *p = user;
+    const kiln_world *world = p->world;
+    if (vertex < p->solid.count && p->solid.data[vertex])
+        return kiln_v3(0, 0, 0);
     if (vertex >= kiln_solid_constraints(world->solid)->rows)
         return way;
     const double *contact = kiln_solid_contact(world->solid) + 3 * (size_t)vertex;
@@ -254,11 +259,25 @@ static void take_apart(pinch *p)
     p->sites.count = kept;
 }
 
+static kiln_status note_solid(pinch *p, kiln_error *error)
+{
+    const kiln_mesh *mesh = p->world->mesh;
+    size_t vertices = mesh->table[KILN_ON_VERTEX].used;
+    KILN_TRY(kiln_array_reserve(p->world->context, &p->solid, vertices + 1, error));
+    memset(p->solid.data, 0, vertices * sizeof *p->solid.data);
+    p->solid.count = vertices;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        for (int k = 0; k < 4 && kiln_tet_live(mesh, t) && !is_liquid(p, mesh, t); k++)
+            p->solid.data[mesh->tet[t].v[k]] = 1;
+    return KILN_OK;
+}
+
 static kiln_status find_sites(pinch *p, kiln_error *error)
 {
     const kiln_mesh *mesh = p->world->mesh;
     size_t tets = mesh->table[KILN_ON_TET].used;
     p->sites.count = 0;
+    KILN_TRY(note_solid(p, error));
     p->search.reach = REACH * widest(p);
     p->films.radius = HOLE * widest(p);
     KILN_TRY(kiln_array_reserve(p->world->context, &p->looked, tets + 1, error));

@@ -26,10 +26,13 @@ void kiln_film_search_free(kiln_film_search *s)
     kiln_ball_free(&s->ball);
 }
 
+/* Of one region: what a hole takes away of another that is not beside it would be lost. */
 static bool all_may(const kiln_film_search *s, const kiln_mesh *mesh)
 {
-    for (size_t i = 0; s->may && i < s->ball.tets.count; i++)
-        if (!s->may(s->user, mesh, s->ball.tets.data[i]))
+    int32_t region = mesh->info[s->ball.tets.data[0]].region;
+    for (size_t i = 0; i < s->ball.tets.count; i++)
+        if (mesh->info[s->ball.tets.data[i]].region != region ||
+            (s->may && !s->may(s->user, mesh, s->ball.tets.data[i])))
             return false;
     return true;
 }
