@@ -4,7 +4,7 @@
 -- break (`pinch`). Mass, momentum and rest volume are kept to the last digits, energy falls in each such step.
 --
 --   kiln run scenes/splash.lua -o out/splash
---   kiln render out/splash --look water --camera 90,10 --sheet 4x2 -o splash.png
+--   kiln render out/splash --look water --camera 60,25 --sheet 4x2 -o splash.png
 
 local radius, size = 1.5e-3, param("size", 0.45e-3) -- m
 local speed = param("speed", 1.2) -- m/s, of each
