@@ -23,7 +23,7 @@ end
 
 return scene {
     name = "splash",
-    duration = param("duration", 6e-3),
+    duration = param("duration", 4.2e-3),
     step = { integrator = "bdf2", dt = param("dt", 5e-5) },
     contact = contact { thickness = 0.06 * size, self = true },
     remesh = { merge = 0.3, pinch = param("pinch", 0.9), size_min = param("finest", 0.5) * size },
