@@ -97,13 +97,16 @@ static kiln_verdict open_in(opening *o)
         return KILN_REFUSED_MEMORY;
     for (size_t i = 0; i < tets->count; i++)
         kiln_idset_add(&o->leaving, kiln_idset_at(&o->leaving, tets->data[i]), tets->data[i], 0);
+    kiln_repair_report repaired = {0};
     double before = volume_of(mesh);
     uint32_t beside = tet_beside(o);
     if (beside == KILN_NONE)
         return KILN_REFUSED_JUDGED;
     kiln_verdict verdict = kiln_tets_remove(o->txn, leaves, o, o->how->tag, NULL);
     if (verdict == KILN_ACCEPTED)
-        verdict = kiln_manifold_repair(o->txn, o->how->tag, NULL);
+        verdict = kiln_manifold_repair(o->txn, o->how->tag, &repaired);
+    if (verdict == KILN_ACCEPTED && repaired.vertices_split + repaired.edges_split > 0)
+        verdict = KILN_REFUSED_JUDGED; /* its rim would meet another */
     if (verdict == KILN_ACCEPTED)
         verdict = round_rim(o);
     if (verdict != KILN_ACCEPTED)
