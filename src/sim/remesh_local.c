@@ -129,6 +129,7 @@ static void destroy(void *self)
     kiln_array_free(context, &l->seams.at);
     kiln_array_free(context, &l->load);
     kiln_array_free(context, &l->pressed);
+    kiln_array_free(context, &l->thin);
     kiln_array_free(context, &l->bent);
     kiln_array_free(context, &l->begin);
     for (int aim = 0; aim < KILN_TRIED_AIMS; aim++)
