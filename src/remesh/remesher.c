@@ -104,11 +104,16 @@ kiln_judge kiln_remesher_judge(const kiln_remesher *remesher)
     return judge ? *judge : kiln_judge_quality(&remesher->options);
 }
 
+double kiln_remesher_flowed(const kiln_remesher *remesher, uint32_t vertex)
+{
+    const double *flowed = remesher->options.flowed;
+    return flowed ? flowed[remesher->side.data[vertex].hint] : 0.0;
+}
+
 bool kiln_remesher_has_flowed(const kiln_remesher *remesher, uint32_t vertex)
 {
     static const double LEAST = 0.1;
-    const double *flowed = remesher->options.flowed;
-    return flowed && flowed[remesher->side.data[vertex].hint] > LEAST;
+    return kiln_remesher_flowed(remesher, vertex) > LEAST;
 }
 
 static kiln_status begin_pass(kiln_remesher *remesher, kiln_error *error)

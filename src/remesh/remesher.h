@@ -174,6 +174,7 @@ typedef struct kiln_remesher {
 } kiln_remesher;
 
 /* Has the matter at a vertex flowed by so much that it has no shape to return to? */
+double kiln_remesher_flowed(const kiln_remesher *remesher, uint32_t vertex); /* as options say */
 bool kiln_remesher_has_flowed(const kiln_remesher *remesher, uint32_t vertex);
 
 /* KILN_ERR_INPUT when the model is so large or so small that sixth powers of its lengths are no

@@ -98,6 +98,11 @@ static uint32_t find_edge(size_work *w, const queued_edge *edge)
     return w->status == KILN_OK && walker->tets.count ? walker->tets.data[0] : KILN_NONE;
 }
 
+static bool has_flowed(const size_work *w, uint32_t vertex)
+{
+    return kiln_remesher_flowed(w->remesher, vertex) >= w->options->flowed;
+}
+
 /* Edges beyond a bound, each once, in order of key. sense +1: shorter than the bound, -1: longer.
  */
 static kiln_status collect(size_work *w, double bound, double sense)
@@ -111,7 +116,8 @@ static kiln_status collect(size_work *w, double bound, double sense)
         for (int k = 0; k < 6; k++) {
             uint32_t a = v[kiln_edge_ends[k][0]], b = v[kiln_edge_ends[k][1]];
             double key = sense * edge_length(w->remesher, a < b ? a : b, a < b ? b : a);
-            if (key < sense * bound && !note(w, key, a, b, t))
+            if (key < sense * bound && has_flowed(w, a) && has_flowed(w, b) &&
+                !note(w, key, a, b, t))
                 return w->status;
         }
     }

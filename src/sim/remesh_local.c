@@ -54,6 +54,9 @@ typedef struct mend {
 } mend;
 enum { MENDS = 2 };
 static const mend of_liquid[MENDS] = {{0.5, 10.0}}, of_dough[MENDS] = {{0.9, 3.0}, {0.8, 10.0}};
+/* Edges of liquid, in the metric: no repair makes shorter ones, and those that are much shorter go,
+ * down to this part of the quality asked for. */
+static const double REPAIRED_SHORTEST = 0.2, SHORT = 0.2, SHORT_QUALITY = 0.1;
 /* Of a pass that comes out with surfaces through each other, with those places shut. */
 enum { TRIES = 4 };
 /* Looks that find the goal missed, one after the other, before it is said. */
@@ -148,24 +151,52 @@ static kiln_improve_options improve_options(const kiln_local *l)
     improve.effort = EFFORT + EFFORT_A_TET * (uint64_t)l->world->mesh->table[KILN_ON_TET].live;
     if (kiln_scene_has_liquid(l->world->scene))
         improve.effort = (uint64_t)(LIQUID_EFFORT * (double)improve.effort);
-    /* In necks that are to break it left tets of q 0.08 (0.11 without): there nothing rests. */
-    improve.inside_first = kiln_scene_has_liquid(l->world->scene) && !(l->settings->pinch > 0.0);
+    /* In necks that are to break and creases of what became one it left tets of q 0.06 to 0.08
+     * (0.11 without): there nothing rests. */
+    improve.inside_first = kiln_scene_has_liquid(l->world->scene) && !(l->settings->pinch > 0.0) &&
+                           !(l->settings->merge > 0.0);
     improve.vain = KILN_FIELD_REPAIR_VAIN;
     improve.worth = REPAIR_WORTH;
     improve.tried = KILN_FIELD_TRIED;
     return improve;
 }
 
+/* The surface may from now on go so many times the usual band; `wide` is what it might before. */
+static void widen(const kiln_remesher *remesher, double times, double *wide)
+{
+    kiln_surface_widen(remesher->surface, fmax(times / *wide, 1.0));
+    *wide = fmax(times, *wide);
+}
+
+/* Liquid: what draws back from where it broke, and waves that close, leave cells much smaller than
+ * what is asked for, on a surface that bends too much for them to go within the usual band. Steps
+ * would be as short as they ask for, and what swings in them is smaller still. */
+static kiln_status contract_short(const kiln_local *l, kiln_remesher *remesher, double *wide,
+                                  kiln_improve_report *report, kiln_error *error)
+{
+    kiln_size_options size = kiln_local_size_options(l);
+    kiln_size_report sizes;
+    size.shortest = SHORT;
+    size.longest = size.contract_ceiling = INFINITY;
+    size.worst *= SHORT_QUALITY;
+    size.flowed = INFINITY; /* as liquid has */
+    size.wait = size.tried = NULL;
+    widen(remesher, of_liquid[0].wider, wide);
+    KILN_TRY(kiln_size_control(remesher, &size, &sizes, error));
+    if (sizes.contractions > 0)
+        report->worst_after = 0.0; /* not known: it is looked at again */
+    return KILN_OK;
+}
+
 /* What flows: where bodies have just become one, a wave closes or a body hits another, the surface
  * moves by more than an edge in a few steps, and tets below it are crushed because nothing may
  * leave the band of a shape that is gone a moment later. Those are mended in a wider one. */
 static kiln_status mend_crushed(const kiln_local *l, kiln_remesher *remesher,
-                                kiln_improve_options improve, kiln_improve_report *report,
-                                kiln_error *error)
+                                kiln_improve_options improve, double *wide,
+                                kiln_improve_report *report, kiln_error *error)
 {
     bool liquid = kiln_scene_has_liquid(l->world->scene);
     const mend *mends = liquid ? of_liquid : of_dough;
-    double wide = l->settings->band;
     improve.vain = improve.tried = NULL; /* that was in the usual band */
     if (!liquid)
         improve.worth = 0.0; /* what is left bad costs a new mesh */
@@ -174,8 +205,7 @@ static kiln_status mend_crushed(const kiln_local *l, kiln_remesher *remesher,
         improve.asked = improve.goal = mends[i].part * l->state.least_shape;
         if (!(report->worst_after < improve.goal))
             break;
-        kiln_surface_widen(remesher->surface, fmax(mends[i].wider / wide, 1.0));
-        wide = fmax(mends[i].wider, wide);
+        widen(remesher, mends[i].wider, wide);
         KILN_TRY(kiln_dynamic_improve(remesher, &improve, &mended, error));
         report->changed += mended.changed;
         report->worst_after = mended.worst_after;
@@ -201,6 +231,7 @@ static kiln_status change_mesh(kiln_local *l, kiln_remesher *remesher, bool size
     kiln_improve_options improve = improve_options(l);
     kiln_improve_report report;
     kiln_size_report sizes = {0};
+    double wide = l->settings->band;
     uint32_t since = world->mesh->clock;
     kiln_local_slide_line(l, remesher);
     kiln_local_fair_seams(l, remesher);
@@ -213,7 +244,9 @@ static kiln_status change_mesh(kiln_local *l, kiln_remesher *remesher, bool size
     }
     uint32_t shaped = world->mesh->clock;
     KILN_TRY(kiln_dynamic_improve(remesher, &improve, &report, error));
-    KILN_TRY(mend_crushed(l, remesher, improve, &report, error));
+    if (sized && kiln_scene_has_liquid(world->scene))
+        KILN_TRY(contract_short(l, remesher, &wide, &report, error));
+    KILN_TRY(mend_crushed(l, remesher, improve, &wide, &report, error));
     KILN_TRY(kiln_tried_list(world->mesh, shaped, &l->tried[KILN_TRIED_REPAIR], error));
     KILN_TRY(kiln_may_go_on(world->context, error));
     KILN_TRY(kiln_solid_is_clear(world->solid, since, l->within, clear, guard, error));
@@ -469,7 +502,7 @@ static kiln_remesh_options pass_options(const kiln_local *l)
         l->world->space == KILN_SPACE_MATERIAL && l->settings->method != KILN_REMESH_ENERGY;
     options.bend_elsewhere = l->led;
     options.both_shapes = counts_both_shapes(l);
-    options.edge_limit[0] = 0.0;
+    options.edge_limit[0] = kiln_scene_has_liquid(l->world->scene) ? REPAIRED_SHORTEST : 0.0;
     options.edge_limit[1] = INFINITY;
     return options;
 }
