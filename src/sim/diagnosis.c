@@ -79,6 +79,16 @@ static const char *advice(const kiln_world *world)
     }
 }
 
+const char *kiln_world_outcome_text(const kiln_world *world, char *buffer, size_t size)
+{
+    const kiln_step_report *report = &world->report;
+    const char *text = kiln_step_outcome_text(report->outcome);
+    bool told = report->outcome == KILN_STEP_NUMERIC;
+    snprintf(buffer, size, "%s%s%.100s", text, told ? ": " : "",
+             told ? world->trouble.message : "");
+    return buffer;
+}
+
 /* Of a unit vector. */
 static double without_rounding(double component)
 {
@@ -89,7 +99,7 @@ void kiln_world_diagnose(const kiln_world *world, double tried, kiln_diagnosis *
 {
     const kiln_step_report *report = &world->report;
     const kiln_mesh *mesh = world->mesh;
-    char where[160] = "", newton[120] = "";
+    char where[160] = "", newton[120] = "", outcome[160];
     bool vertex = kiln_step_outcome_where(report->outcome) == KILN_ON_VERTEX;
     if (report->element != KILN_NONE) {
         uint32_t v = vertex ? report->element : mesh->tet[report->element].v[0];
@@ -111,6 +121,6 @@ void kiln_world_diagnose(const kiln_world *world, double tried, kiln_diagnosis *
     if (world->moves)
         snprintf(length, sizeof length, "a step of %.3g s, the shortest allowed, failed", tried);
     snprintf(diagnosis->text, sizeof diagnosis->text, "gave up at %.6g s: %s: %s%s%s; %s",
-             world->state.clock.time, length, kiln_step_outcome_text(report->outcome), newton,
-             where, advice(world));
+             world->state.clock.time, length,
+             kiln_world_outcome_text(world, outcome, sizeof outcome), newton, where, advice(world));
 }
