@@ -1,4 +1,6 @@
 #include "scenes.h"
+#include "sim/module.h"
+#include "sim/world_impl.h"
 
 #include <math.h>
 
