@@ -1,6 +1,4 @@
 #include "scenes.h"
-#include "sim/module.h"
-#include "sim/world_impl.h"
 
 #include <math.h>
 
@@ -644,66 +642,6 @@ START_TEST(giving_up_names_the_vertex_that_is_not_finite)
 }
 END_TEST
 
-/* What a module cannot compute of a step longer than it bears. */
-static double bears;
-static kiln_status what_it_is;
-
-static kiln_status create_brittle(kiln_world *world, void **self, kiln_error *error)
-{
-    return kiln_module_make(world, sizeof(char), self, error) ? KILN_OK : KILN_ERR_MEMORY;
-}
-
-static kiln_status fail_if_long(void *self, const kiln_moment *moment, kiln_error *error)
-{
-    (void)self;
-    return moment->end - moment->begin <= bears
-               ? KILN_OK
-               : kiln_fail(error, what_it_is, NULL, 0, -1, "it broke inside");
-}
-
-static const kiln_module brittle = {
-    .name = "brittle", .create = create_brittle, .after_step = fail_if_long};
-
-/* Deep inside a step a numerical failure is found: the step is taken back and tried shorter, to the
- * shortest, which is diagnosed. Any other failure is an error at once. */
-START_TEST(what_cannot_be_computed_is_tried_shorter)
-{
-    begin();
-    const kiln_module *modules[KILN_MODULE_ROOM + 1] = {NULL};
-    size_t count = 0;
-    for (; kiln_modules[count]; count++)
-        modules[count] = kiln_modules[count];
-    modules[count] = &brittle;
-    scene->modules = modules;
-    scene->pace.dt = 0.01;
-    scene->pace.dt_min = 0.001;
-    kiln_world *world = scene_world(scene);
-    kiln_stats stats;
-    kiln_diagnosis diagnosis;
-    bool gave_up;
-    kiln_error error = {0};
-    bears = 0.003, what_it_is = KILN_ERR_NUMERIC;
-    ck_assert_int_eq(kiln_world_step(world, 1.0, &stats, &gave_up, &diagnosis, NULL), KILN_OK);
-    ck_assert(!gave_up);
-    ck_assert_double_eq(stats.rejected, 2);
-    ck_assert_double_eq_tol(stats.dt, 0.0025, 1e-12);
-    uint64_t before = kiln_mesh_hash(kiln_world_mesh(world));
-    bears = 0.0;
-    ck_assert_int_eq(kiln_world_step(world, 1.0, &stats, &gave_up, &diagnosis, &error), KILN_OK);
-    ck_assert(gave_up);
-    ck_assert_msg(strstr(diagnosis.text, "gave up at 0.0025 s") &&
-                      strstr(diagnosis.text, "it broke inside"),
-                  "%s", diagnosis.text);
-    what_it_is = KILN_ERR_INPUT;
-    ck_assert_int_eq(kiln_world_step(world, 1.0, &stats, &gave_up, &diagnosis, &error),
-                     KILN_ERR_INPUT);
-    ck_assert_str_eq(error.message, "it broke inside");
-    ck_assert_uint_eq(kiln_mesh_hash(kiln_world_mesh(world)), before);
-    kiln_world_destroy(world);
-    end();
-}
-END_TEST
-
 /* A force that is a function is asked for where each vertex is. */
 static kiln_status growing_force(void *self, const kiln_circumstances *at, double *out,
                                  int components, kiln_error *error)
@@ -832,7 +770,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, a_velocity_field_moves_every_vertex);
     tcase_add_test(all, a_step_that_is_far_too_long_is_halved);
     tcase_add_test(all, giving_up_says_why_and_where);
-    tcase_add_test(all, what_cannot_be_computed_is_tried_shorter);
     tcase_add_test(all, giving_up_names_the_vertex_that_is_not_finite);
     tcase_add_test(all, forces_know_the_place);
     tcase_add_test(all, frames_carry_what_was_asked_for);
