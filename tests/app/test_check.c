@@ -53,7 +53,7 @@ START_TEST(lists_what_would_run)
     expect(out, "floor            plane, friction 0, still");
     expect(out, "holds[1]         9 vertices of all bodies, xyz, still, till 0.5 s");
     expect(out, "loads[1]         pressure on 8 faces of all bodies, a function");
-    expect(out, "params for --set\n  young \n");
+    expect(out, "params for --set\n  young=");
     expect(out, "1 s in about 100 steps, 26 frames");
 }
 END_TEST
