@@ -55,11 +55,29 @@ static const tank tanks[] = {
     {"honey, 197k tets", 64, 2, 1e4, 0.0}, {"water, a million tets", 110, 2, 1e-3, 0.0},
 };
 
+/* What flows and is remeshed on its way, as the figures of SLI are: scenes of the gallery. */
+static const struct {
+    tank tank; /* its name, steps and bound */
+    const char *scene, *sets[3];
+} remeshed[] = {
+    {{.name = "a drop that falls, 6k tets, remeshed", .steps = 60, .seconds = 0.25},
+     "droplet",
+     {"case=fall", "speed=0.3", "h=0.3e-3"}},
+    {{.name = "a dam that breaks, 6k tets, remeshed", .steps = 60, .seconds = 0.34},
+     "dam",
+     {"n=10", "width=0.5"}},
+    {{.name = "a pipe past a sphere, 56k tets, remeshed", .steps = 4, .seconds = 5.7},
+     "pipe",
+     {"fine=1", "h=0.016"}},
+};
+
 /* From the second step on: the first has the scene, the pattern and a start without a step before
  * it. */
 typedef struct times {
     double before, seconds;
     int steps, newton, linear;
+    int remeshed; /* steps */
+    double tets;
 } times;
 
 static void look(void *user, kiln_world *world, const kiln_stats *stats)
@@ -72,8 +90,20 @@ static void look(void *user, kiln_world *world, const kiln_stats *stats)
         t->steps++;
         t->newton += (int)stats->newton;
         t->linear += (int)stats->linear;
+        t->remeshed += stats->changed > 0;
+        t->tets = stats->tets;
     }
     t->before = now;
+}
+
+static void report_remeshed(kiln_bench *bench, const tank *of, const times *t)
+{
+    char name[96], remark[96];
+    snprintf(name, sizeof name, "%s: processor seconds a step, 2 threads", of->name);
+    snprintf(remark, sizeof remark, "%d steps, %d of them remeshed, %.0f tets at the end", t->steps,
+             t->remeshed, t->tets);
+    kiln_bench_report(bench, name, t->steps > 0 ? t->seconds / t->steps : NAN, "s", of->seconds, 0,
+                      remark);
 }
 
 static void report(kiln_bench *bench, const tank *of, const times *t)
@@ -108,6 +138,23 @@ static void run_tank(kiln_bench *bench, kiln_context *context, const tank *of)
         kiln_bench_report_failure(bench, of->name, error.message);
 }
 
+static void run_remeshed(kiln_bench *bench, kiln_context *context, const tank *of,
+                         const char *scene_name, const char *const sets[3])
+{
+    kiln_error error = {0};
+    kiln_figure_report r;
+    times t = {0};
+    kiln_figure run = {.scene = scene_name,
+                       .sets = {sets[0], sets[1], sets[2]},
+                       .most_steps = (size_t)of->steps,
+                       .look = look,
+                       .user = &t};
+    if (kiln_figure_run(context, &run, &r, NULL, &error) == KILN_OK)
+        report_remeshed(bench, of, &t);
+    else
+        kiln_bench_report_failure(bench, of->name, error.message);
+}
+
 void kiln_bench_liquid(kiln_bench *bench)
 {
     kiln_context_options options = kiln_context_default_options();
@@ -121,5 +168,7 @@ void kiln_bench_liquid(kiln_bench *bench)
     }
     for (size_t i = 0; i < sizeof tanks / sizeof *tanks; i++)
         run_tank(bench, context, &tanks[i]);
+    for (size_t i = 0; i < sizeof remeshed / sizeof *remeshed; i++)
+        run_remeshed(bench, context, &remeshed[i].tank, remeshed[i].scene, remeshed[i].sets);
     kiln_context_destroy(context);
 }

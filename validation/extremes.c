@@ -197,6 +197,9 @@ static void report(kiln_validation *validation, const char *about, const ordeal 
     kiln_validation_report(validation, (double)watch->steps, what->steps, "%s: steps", about);
     kiln_validation_report(validation, what->result(watch), what->bound, "%s: %s", about,
                            what->quantity);
+    if (!isnan(watch->drift))
+        kiln_validation_report(validation, watch->drift / kiln_v3_norm(watch->momentum),
+                               kiln_at_most(1e-9), "%s: drift of P", about);
     if (isnan(what->at_play))
         return;
     kiln_validation_report(validation, watch->above / what->at_play, kiln_at_most(1e-3),

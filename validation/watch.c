@@ -132,23 +132,35 @@ static kiln_status look(kiln_trial *trial, const kiln_stats *stats, kiln_error *
     lift(&watch->rise, energy - watch->least);
     watch->least = fmin(watch->least, energy);
     watch->weight = 0.0;
+    kiln_vec3 momentum = {0, 0, 0};
     for (size_t b = 0; b < trial->scene.bodies.count; b++) {
+        momentum = kiln_v3_add(momentum, bodies[b].momentum);
         watch->weight += bodies[b].mass * kiln_v3_norm(watch->gravity);
         watch->last[b] = kiln_v3_scale(bodies[b].moment, 1.0 / bodies[b].mass);
         watch->velocity[b] = kiln_v3_scale(bodies[b].momentum, 1.0 / bodies[b].mass);
         watch->height[b] = bodies[b].high - bodies[b].low;
     }
-    if (watch->steps == 0)
+    if (watch->steps == 0) {
         memcpy(watch->first, watch->last, sizeof watch->first);
+        watch->momentum = momentum;
+    }
+    lift(&watch->drift, kiln_v3_norm(kiln_v3_sub(momentum, watch->momentum)));
     if (watch->step)
         watch->step(watch, stats);
     return look_at_surfaces(watch, trial, error);
+}
+
+static bool is_alone(const kiln_watch *watch, const kiln_scene *scene)
+{
+    return kiln_v3_norm(watch->gravity) == 0.0 && scene->holds.count == 0 &&
+           scene->loads.count == 0 && scene->obstacles.count == 0;
 }
 
 kiln_status kiln_watch_run(kiln_watch *watch, kiln_trial *trial, kiln_error *error)
 {
     watch->steps = watch->crossings = 0;
     watch->time = watch->above = watch->rise = 0.0;
+    watch->drift = is_alone(watch, &trial->scene) ? 0.0 : NAN;
     watch->nearest = watch->least = INFINITY;
     trial->user = watch;
     trial->on_step = look;

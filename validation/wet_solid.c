@@ -187,7 +187,7 @@ kiln_status kiln_validate_L18(kiln_validation *validation, kiln_error *error)
             const kiln_view *view = kiln_view_at(row);
             ridge r;
             KILN_TRY(run(validation, view, angles[i], &r, error));
-            /* Of the circle through both ends and the top. The line rests at 5 % of the tension. */
+            /* Of the circle through both ends and the top. The line rests at 3 % of the tension. */
             kiln_validation_report(validation, 360.0 / PI * atan(2.0 * r.height / r.base),
                                    kiln_near(angles[i], 5.0), "%s, %g degrees: angle, degrees",
                                    view->name, angles[i]);

@@ -208,6 +208,15 @@ KILN_INLINE uint32_t kiln_tet_corner(const kiln_tet *tet, uint32_t vertex)
            : tet->v[3] == vertex ? 3
                                  : 4;
 }
+KILN_INLINE kiln_vec3 kiln_tet_centre(const kiln_mesh *mesh, uint32_t tet,
+                                      const kiln_vec3 *positions)
+{
+    const uint32_t *v = mesh->tet[tet].v;
+    kiln_vec3 sum = kiln_v3_add(kiln_v3_add(positions[v[0]], positions[v[1]]),
+                                kiln_v3_add(positions[v[2]], positions[v[3]]));
+    return kiln_v3_scale(sum, 0.25);
+}
+
 KILN_INLINE double kiln_mesh_tet_volume(const kiln_mesh *mesh, uint32_t tet)
 {
     const uint32_t *v = mesh->tet[tet].v;

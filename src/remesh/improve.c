@@ -233,10 +233,32 @@ static bool work_on(repair *r, const kiln_improve_options *options)
     return reached;
 }
 
+/* What leaves the surface as it is, or nothing. */
+static bool mends_inside(kiln_remesher *remesher, uint32_t tet, const kiln_improve_options *options)
+{
+    const kiln_surface_mode mode = remesher->options.surface;
+    repair r = {.remesher = remesher, .goal = options->goal};
+    kiln_pass_mark mark = kiln_remesher_mark(remesher);
+    if (mark.txn.depth == 0)
+        return false;
+    kiln_set_add(remesher, &r.set, &tet, 1);
+    remesher->options.surface = KILN_SURFACE_KEEP;
+    bool reached = work_on(&r, options);
+    remesher->options.surface = mode;
+    if (reached)
+        kiln_remesher_keep(remesher, &mark);
+    else
+        kiln_remesher_undo(remesher, &mark);
+    kiln_array_free(remesher->context, &r.set);
+    return reached;
+}
+
 /* A repair that misses the goal and gains little is taken back: what it does to the tets around,
  * and with them to the forces, is more than it is worth. */
 static void improve_tet(kiln_remesher *remesher, uint32_t tet, const kiln_improve_options *options)
 {
+    if (options->inside_first && mends_inside(remesher, tet, options))
+        return;
     repair r = {.remesher = remesher, .goal = options->goal};
     const double before = remesher->quality.data[tet];
     const double least = before + options->worth * (options->goal - before);

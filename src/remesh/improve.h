@@ -31,6 +31,9 @@ typedef struct kiln_improve_options {
     /* Of what a tet lacks to the goal, the part that its repair makes up for at least, or it is
      * taken back; 0: any gain is kept. */
     double worth;
+    /* Dynamic_improve: a repair that leaves the surface as it is comes first, for surfaces that
+     * pull: every change of their shape is a push. */
+    bool inside_first;
     const char *tried; /* vertex field (remesh/tried.h): what it says is left alone. NULL: none */
     /* Called now and then; false stops the driver between two changes. May be NULL. */
     bool (*progress)(void *user, const kiln_improve_progress *progress);

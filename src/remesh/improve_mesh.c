@@ -33,6 +33,11 @@ static const double GAIN_OF_MEAN = 5e-4, SPARED = 0.4;
 /* At the end of a cycle the worst tets alone, up to this much above the worst. */
 static const double POLISHED = 0.02, GAIN_OF_POLISH = 1e-5;
 enum { POLISHES = 32 };
+/* Last of all, but for the mean: tets up to this much above the worst, while that one gains so
+ * much, and where they are no more than this part: in a plate, whose thickness caps them all,
+ * repairs would go on for ever. */
+static const double REPAIRED = 0.02, GAIN_OF_REPAIR = 1e-3, FEW = 0.02;
+enum { REPAIRS = 8 };
 /* Smoothing and flips take turns at most so often, while they gain that much. */
 enum { TURNS = 8 };
 static const double GAIN_OF_TURN = 1e-4;
@@ -233,6 +238,28 @@ static void polish(schedule *s)
     }
 }
 
+/* Sweeps look at each operator by itself; in the end the very worst tets get all of them in turn,
+ * each with its surroundings. */
+static kiln_status repair_worst(schedule *s, kiln_error *error)
+{
+    kiln_improve_options options = kiln_improve_default_options();
+    double worst = stand(s->remesher).worst, before = -INFINITY;
+    for (int i = 0; i < REPAIRS && worst < SETTLED && worst > before + GAIN_OF_REPAIR; i++) {
+        kiln_improve_report report;
+        if (!go_on(s, "repair"))
+            break;
+        before = worst;
+        options.goal = fmin(worst + REPAIRED, s->options->goal);
+        options.effort = s->options->effort / REPAIRS;
+        if ((double)changed_since(s, 0, options.goal)->count >
+            FEW * s->remesher->mesh->table[KILN_ON_TET].live)
+            break;
+        KILN_TRY(kiln_dynamic_improve(s->remesher, &options, &report, error));
+        worst = report.worst_after;
+    }
+    return KILN_OK;
+}
+
 static bool is_good(const schedule *s)
 {
     return stand(s->remesher).worst >= GOOD_ALREADY;
@@ -275,7 +302,9 @@ kiln_status kiln_improve_mesh(kiln_remesher *remesher, const kiln_improve_option
         fresh = !gain;
     }
     remesher->effort_end = 0;
+    kiln_status status = repair_worst(&s, error);
     raise_mean(&s, LAST_MEAN_TURNS);
     kiln_array_free(remesher->context, &s.set);
+    KILN_TRY(status);
     return kiln_improve_report_end(remesher, options, report, error);
 }

@@ -6,6 +6,9 @@
 /* What improvement may make of a tet before it gives up on a goal (improve.c) is what a body bears:
  * with more it is not the same mesh any more. */
 static const double BEARABLE = 3.5;
+/* So few equal tets can be had anywhere, and are better: a gear of 209 long ones as filled from its
+ * outline ends at 0.06 in its own metric, and at 0.58 with 993. */
+static const double FEW = 1e4;
 
 /* How far an edge along a shell may leave the middle of its wall, in thicknesses: at first, and
  * where that takes more tets than it bears. */
@@ -21,7 +24,7 @@ static bool is_wanted(const kiln_thin_request *request, const kiln_thin_report *
 {
     if (report->vertices == 0 || request->mode == KILN_THIN_ALWAYS)
         return report->vertices > 0;
-    return report->isotropic > BEARABLE * fmax(report->tets, kiln_sizing_tets(field));
+    return report->isotropic > fmax(FEW, BEARABLE * fmax(report->tets, kiln_sizing_tets(field)));
 }
 
 static kiln_status make_field(const kiln_mesh *mesh, kiln_space space,

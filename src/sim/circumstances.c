@@ -36,14 +36,6 @@ const kiln_vec3 *kiln_world_starts(const kiln_world *world)
     return start ? (const kiln_vec3 *)(void *)start->data : world->mesh->u;
 }
 
-kiln_vec3 kiln_tet_centre(const kiln_mesh *mesh, uint32_t tet, const kiln_vec3 *positions)
-{
-    const uint32_t *v = mesh->tet[tet].v;
-    kiln_vec3 sum = kiln_v3_add(kiln_v3_add(positions[v[0]], positions[v[1]]),
-                                kiln_v3_add(positions[v[2]], positions[v[3]]));
-    return kiln_v3_scale(sum, 0.25);
-}
-
 /* Frobenius norm of the rate of deformation sym(grad v) at the begin of the step. */
 static double strain_rate(const kiln_mesh *mesh, uint32_t tet, const kiln_vec3 *velocity)
 {

@@ -463,7 +463,7 @@ static kiln_status advance_moving(energy *e, const kiln_interval *interval,
     if (report->outcome != KILN_STEP_DONE)
         return KILN_OK;
     KILN_TRY(adapt(e, places, h, &changed, error));
-    kiln_solid_start_at(course->solid, end_column(e), e->since);
+    kiln_solid_start_at(course->solid, end_column(e), changed ? e->since : world->mesh->clock);
     kiln_status status =
         kiln_solid_step(course->solid, &course->driver, h, course->clock, &again, error);
     kiln_solid_start_at(course->solid, NULL, 0);

@@ -11,9 +11,9 @@
 
 /* Of the way that the pull asks for, what is gone in a step; of an edge, the most of it. */
 static const double EAGER = 0.25, MOST = 0.1;
-/* Of the tension: what pulls less is at rest. With a third of it drops crept along their slab for
+/* Of the tension: what pulls less is at rest. At 1 to 2 % drops crept along their slab for
  * ever, by what remeshing leaves of forces. */
-static const double REST = 0.05;
+static const double REST = 0.03;
 /* Of the quality that is asked for: no move makes it worse than that. */
 static const double FLOOR = 0.5;
 /* Of a unit normal, what may be free of it at a wall. */

@@ -46,8 +46,14 @@ static const double REPAIR_WORTH = 0.25;
 enum { EFFORT = 30000, EFFORT_A_TET = 300 };
 /* Of that for liquid: what cannot be repaired now, in sharp creases, flows into what can. */
 static const double LIQUID_EFFORT = 0.15;
-/* Of the quality asked for, below which liquid is mended in a band so many times the usual. */
-static const double CRUSHED = 0.5, WIDER = 10.0;
+/* Of the quality asked for, below which what flows is mended in a band so many times the usual.
+ * Liquid has no shape to keep. Solids that yield get a new mesh of all below 0.8: that is the time
+ * for the widest. */
+typedef struct mend {
+    double part, wider;
+} mend;
+enum { MENDS = 2 };
+static const mend of_liquid[MENDS] = {{0.5, 10.0}}, of_dough[MENDS] = {{0.9, 3.0}, {0.8, 10.0}};
 /* Of a pass that comes out with surfaces through each other, with those places shut. */
 enum { TRIES = 4 };
 /* Looks that find the goal missed, one after the other, before it is said. */
@@ -123,6 +129,7 @@ static void destroy(void *self)
     kiln_array_free(context, &l->seams.at);
     kiln_array_free(context, &l->load);
     kiln_array_free(context, &l->pressed);
+    kiln_array_free(context, &l->thin);
     kiln_array_free(context, &l->bent);
     kiln_array_free(context, &l->begin);
     for (int aim = 0; aim < KILN_TRIED_AIMS; aim++)
@@ -141,29 +148,38 @@ static kiln_improve_options improve_options(const kiln_local *l)
     improve.effort = EFFORT + EFFORT_A_TET * (uint64_t)l->world->mesh->table[KILN_ON_TET].live;
     if (kiln_scene_has_liquid(l->world->scene))
         improve.effort = (uint64_t)(LIQUID_EFFORT * (double)improve.effort);
+    /* In necks that are to break it left tets of q 0.08 (0.11 without): there nothing rests. */
+    improve.inside_first = kiln_scene_has_liquid(l->world->scene) && !(l->settings->pinch > 0.0);
     improve.vain = KILN_FIELD_REPAIR_VAIN;
     improve.worth = REPAIR_WORTH;
     improve.tried = KILN_FIELD_TRIED;
     return improve;
 }
 
-/* Liquid: where a crease has just come to be, by liquid that has become one or a wave that closes,
- * its surface moves by more than an edge in a few steps, and tets below it are crushed because
- * nothing may leave the band of a shape that is gone a moment later. Those are mended in a wider
- * one. */
+/* What flows: where bodies have just become one, a wave closes or a body hits another, the surface
+ * moves by more than an edge in a few steps, and tets below it are crushed because nothing may
+ * leave the band of a shape that is gone a moment later. Those are mended in a wider one. */
 static kiln_status mend_crushed(const kiln_local *l, kiln_remesher *remesher,
                                 kiln_improve_options improve, kiln_improve_report *report,
                                 kiln_error *error)
 {
-    kiln_improve_report mended;
-    improve.asked = improve.goal = CRUSHED * l->state.least_shape;
+    bool liquid = kiln_scene_has_liquid(l->world->scene);
+    const mend *mends = liquid ? of_liquid : of_dough;
+    double wide = l->settings->band;
     improve.vain = improve.tried = NULL; /* that was in the usual band */
-    if (!kiln_scene_has_liquid(l->world->scene) || !(report->worst_after < improve.goal))
-        return KILN_OK;
-    kiln_surface_widen(remesher->surface, fmax(WIDER / l->settings->band, 1.0));
-    KILN_TRY(kiln_dynamic_improve(remesher, &improve, &mended, error));
-    report->changed += mended.changed;
-    report->worst_after = mended.worst_after;
+    if (!liquid)
+        improve.worth = 0.0; /* what is left bad costs a new mesh */
+    for (int i = 0; i < MENDS && (liquid || l->settings->method == KILN_REMESH_GLOBAL); i++) {
+        kiln_improve_report mended;
+        improve.asked = improve.goal = mends[i].part * l->state.least_shape;
+        if (!(report->worst_after < improve.goal))
+            break;
+        kiln_surface_widen(remesher->surface, fmax(mends[i].wider / wide, 1.0));
+        wide = fmax(mends[i].wider, wide);
+        KILN_TRY(kiln_dynamic_improve(remesher, &improve, &mended, error));
+        report->changed += mended.changed;
+        report->worst_after = mended.worst_after;
+    }
     return KILN_OK;
 }
 

@@ -78,7 +78,9 @@ typedef struct kiln_local {
     kiln_seams seams;
     kiln_f64_array load; /* [vertex] scratch of what presses, and */
     KILN_ARRAY_OF(kiln_sym3)
-    pressed;                               /* [vertex] what it asks for */
+    pressed; /* [vertex] what it asks for */
+    KILN_ARRAY_OF(kiln_sym3)
+    thin;                                  /* [vertex] what liquid asks for that is to break */
     kiln_f64_array bent;                   /* [vertex] curvature that is let be; scratch */
     kiln_u32_array tried[KILN_TRIED_AIMS]; /* vertices of what this pass has made, by its aim */
     kiln_f64_array strains;                /* [vertex slot] since the last look; scratch */

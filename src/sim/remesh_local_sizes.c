@@ -4,8 +4,10 @@
 #include "fem/plasticity.h"
 #include "sim/pressed.h"
 #include "sim/remesh_local_impl.h"
+#include "topology/neck.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Where sizes follow the matter by themselves: an edge is out of place when it is that much longer
  * or shorter than what is asked for, so that a mesh of whatever shapes is let be until matter
@@ -36,6 +38,9 @@ static const double FOLLOW_BOTH = 2.0;
 /* Sizes grow inwards by more than a scene asks for (remesh.gradation is for those it gives): what
  * the surface needs is not to fill the body. */
 static const double FOLLOW_GROWTH = 2.0;
+/* Where liquid breaks that becomes thin (remesh.pinch): edges no longer than it is thick, but than
+ * this part of what breaks, from this multiple of that on. */
+static const double FOLLOW_THIN = 0.5, FOLLOW_THINNING = 1.5;
 /* Tets that sizes may ask for, in all and times those there are, before it is said. */
 #define MANY_TETS  20000.0
 #define MANY_TIMES 20.0
@@ -185,6 +190,36 @@ static kiln_status find_at_rest(kiln_local *l, kiln_error *error)
     return KILN_OK;
 }
 
+static kiln_status add_thin(kiln_local *l, kiln_sizing *sizing, kiln_error *error)
+{
+    const kiln_world *world = l->world;
+    const kiln_mesh *mesh = world->mesh;
+    const uint32_t *material = kiln_world_material_of(mesh);
+    double widest = l->settings->pinch * l->state.start_size;
+    bool any = false;
+    if (!(l->settings->pinch > 0.0) || !kiln_scene_has_liquid(world->scene))
+        return KILN_OK;
+    size_t rows = mesh->table[KILN_ON_VERTEX].used;
+    KILN_TRY(kiln_array_reserve(world->context, &l->thin, rows, error));
+    memset(l->thin.data, 0, rows * sizeof *l->thin.data);
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
+        uint32_t tet, at = mesh->face[f].at;
+        if (!kiln_face_live(mesh, f) || !world->materials[material[at / 4]].liquid)
+            continue;
+        double depth = kiln_neck_depth(mesh, f, FOLLOW_THINNING * widest, &tet);
+        if (!(depth < FOLLOW_THINNING * widest))
+            continue;
+        double h = fmax(depth, FOLLOW_THIN * widest) / longer(l), m = 1.0 / (h * h);
+        for (int k = 0; k < 3; k++) {
+            kiln_sym3 *own = &l->thin.data[mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]]];
+            *own = kiln_sym3_scale(kiln_sym3_identity(), fmax(m, own->xx));
+        }
+        any = true;
+    }
+    return any ? kiln_sizing_add_world_metrics(sizing, l->thin.data, FOLLOW_GROWTH, error)
+               : KILN_OK;
+}
+
 static kiln_status add_stretch(kiln_local *l, kiln_sizing *sizing, kiln_error *error)
 {
     const kiln_mesh *mesh = l->world->mesh;
@@ -205,6 +240,7 @@ static kiln_status add_stretch(kiln_local *l, kiln_sizing *sizing, kiln_error *e
     KILN_TRY(kiln_sizing_add_stretch(sizing, &stretch, error));
     KILN_TRY(kiln_sizing_add_bends(sizing, &bends, error));
     KILN_TRY(add_pressed(l, sizing, error));
+    KILN_TRY(add_thin(l, sizing, error));
     KILN_TRY(kiln_sizing_fit(sizing, stretch.start, edge, fitted_tets(l), error));
     return kiln_sizing_add_ridges(sizing, &ridges, error);
 }

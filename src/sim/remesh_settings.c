@@ -261,8 +261,8 @@ static const kiln_schema_row remesh_rows[] = {
      .meaning = "global: or has become worse by this factor since the last time, above 1"},
     {"pinch", KILN_VALUE_NUMBER, REMESH(pinch), KILN_NOT_NEGATIVE, NULL, NULL,
      .meaning =
-         "necks of liquid that are narrower than this part of the mean edge of the start, and "
-         "are drawn out further, break there; 0: never. 0.5 is usual"},
+         "necks and films of liquid that are narrower than this part of the mean edge of the "
+         "start, and become narrower still, break there; 0: never. 0.5 is usual, 1 for films"},
     {"droplets", KILN_VALUE_CHOICE, REMESH(droplets), .choices = droplets_name,
      .meaning = "with pinch, parts of liquid of less than half of the cube of that width. remove: "
                 "they are taken away, and counted in gone_volume and gone_mass of stats.csv"},

@@ -83,7 +83,7 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
  *                         step, through surfaces, from sources and from what is held
  *   melted turned         kg of what can freeze; tets that melted or froze in the step
  *   by_splits foreseen    the part of the splits, and what was predicted for those that were made
- *   breaks                necks of liquid that have broken since the start
+ *   breaks holes          necks of liquid that have broken and holes in films of it since the start
  *   gone_volume gone_mass m^3 at rest and kg of droplets that were taken away since the start
  */
 #define KILN_STATS_TABLE(X)                                                                        \
@@ -155,6 +155,7 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
     X(melted)                                                                                      \
     X(turned)                                                                                      \
     X(breaks)                                                                                      \
+    X(holes)                                                                                       \
     X(gone_volume)                                                                                 \
     X(gone_mass)
 

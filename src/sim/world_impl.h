@@ -65,7 +65,6 @@ kiln_status kiln_world_add_event(kiln_world *world, double time, kiln_error *err
 const kiln_vec3 *kiln_world_starts(const kiln_world *world);
 /* Where tet t is and what goes on in it, at the time of the clock; stress is left 0. */
 kiln_circumstances kiln_world_circumstances(const kiln_world *world, uint32_t t);
-kiln_vec3 kiln_tet_centre(const kiln_mesh *mesh, uint32_t tet, const kiln_vec3 *positions);
 
 /* One more kind of matter, after those there are; for `start`. */
 kiln_status kiln_world_add_stepper(kiln_world *world, const kiln_stepper *stepper,

@@ -10,12 +10,18 @@
 /* Of the shortest edge, which is how thin something is: shorter ways lead round nothing. */
 #define FAST 2.0
 /* Of the vertices of a part: more of them do not get behind something by a turn or by giving way,
- * and bodies that meet need not do so with most of their length. */
-#define PART 0.25
+ * and bodies that meet need not do so with most of their length. Who is pressed at the end may
+ * have made another give way. Walls do not, and forces are those of the end: who is not pressed has
+ * gone round what it met as if that were not there. But a few vertices cut a corner in a turn. */
+#define PART_PRESSED 0.25
+#define PART_FREE    0.1
 
 /* Its way crosses faces as they were, as they are: */
 #define WAS 1
 #define IS  2
+/* What bars the way of a vertex: */
+#define BY_BODY 1
+#define BY_WALL 2
 
 typedef struct probe {
     const kiln_collide *collide;
@@ -146,6 +152,24 @@ static kiln_status find_mean_ways(kiln_collide *c, const kiln_vec3 *begin, const
     return KILN_OK;
 }
 
+static void mark_pressed(kiln_collide *c, const double *end)
+{
+    kiln_collide_measure(c, end);
+    for (size_t a = 0; a < c->acting.count; a++) {
+        const uint32_t *v = kiln_collide_pair(c, c->acting.data[a])->v;
+        for (int k = 0; k < 4; k += 3)
+            if (!kiln_collide_is_wall(c, v[k]))
+                c->mean_way.data[c->surface.part.data[v[k]]].pressed = true;
+    }
+}
+
+/* Whether so many are too many, of a part or of an obstacle that has crossed the vertex's part. */
+static bool are_many(const kiln_collide *c, uint32_t vertex, size_t behind, size_t all)
+{
+    bool pressed = c->mean_way.data[c->surface.part.data[vertex]].pressed;
+    return (double)behind > (pressed ? PART_PRESSED : PART_FREE) * (double)all;
+}
+
 /* All places of a face seen from what goes these ways. */
 static kiln_box swept(const kiln_vec3 *begin, const kiln_vec3 *end, const uint32_t v[3],
                       kiln_box way)
@@ -212,16 +236,17 @@ static uint32_t judge(kiln_collide *c)
 {
     const kiln_u32_array *vertices = &c->surface.vertices, *part = &c->surface.part;
     for (size_t i = 0; i < vertices->count; i++) {
-        size_t all = 0, behind = 0;
+        size_t all = 0, behind = 0, walls = 0;
         if (!c->behind.data[i])
             continue;
         for (size_t k = 0; k < vertices->count; k++)
             if (part->data[vertices->data[k]] == part->data[vertices->data[i]]) {
                 all++;
-                behind += c->behind.data[k];
+                behind += c->behind.data[k] != 0;
+                walls += c->behind.data[k] == BY_WALL;
                 c->behind.data[k] = 0;
             }
-        if ((double)behind > PART * (double)all)
+        if (are_many(c, vertices->data[i], behind, all) || (double)walls > PART_FREE * (double)all)
             return vertices->data[i];
     }
     return KILN_NONE;
@@ -238,7 +263,9 @@ static uint32_t find_part(kiln_collide *c, const kiln_vec3 *begin, const kiln_ve
                    .part = c->surface.part.data[v],
                    .body = c->surface.body.data[v],
                    .obstacle = KILN_NONE};
-        c->behind.data[i] = is_barred(&p);
+        c->behind.data[i] = !is_barred(&p)                       ? 0
+                            : kiln_collide_is_wall(c, p.crossed) ? BY_WALL
+                                                                 : BY_BODY;
     }
     return judge(c);
 }
@@ -248,6 +275,7 @@ static uint32_t find_wall(const kiln_collide *c, const kiln_vec3 *begin, const k
 {
     const kiln_u32_array *obstacle = &c->walls.obstacle;
     size_t all = 0, behind = 0;
+    uint32_t crossed = KILN_NONE;
     for (size_t i = 0; i < obstacle->count; i++) {
         if (i == 0 || obstacle->data[i] != obstacle->data[i - 1])
             all = behind = 0;
@@ -259,15 +287,18 @@ static uint32_t find_wall(const kiln_collide *c, const kiln_vec3 *begin, const k
                    .row = c->first_wall + (uint32_t)i,
                    .obstacle = obstacle->data[i]};
         all++;
-        behind += is_barred(&p);
+        if (is_barred(&p)) {
+            behind++;
+            crossed = p.crossed;
+        }
         bool last = i + 1 == obstacle->count || obstacle->data[i + 1] != obstacle->data[i];
-        if (last && (double)behind > PART * (double)all)
-            return p.crossed;
+        if (last && behind > 0 && are_many(c, crossed, behind, all))
+            return crossed;
     }
     return KILN_NONE;
 }
 
-kiln_status kiln_collide_behind(kiln_collide *c, const double *begin, const double *end,
+kiln_status kiln_collide_behind(kiln_collide *c, const double *begin, const double *end, bool stays,
                                 uint32_t *vertex, kiln_error *error)
 {
     const kiln_vec3 *from = kiln_collide_points(begin), *to = kiln_collide_points(end);
@@ -276,6 +307,8 @@ kiln_status kiln_collide_behind(kiln_collide *c, const double *begin, const doub
         return KILN_OK;
     KILN_TRY(kiln_array_reserve(c->context, &c->behind, c->surface.vertices.count, error));
     KILN_TRY(find_mean_ways(c, from, to, error));
+    if (stays)
+        mark_pressed(c, end);
     KILN_TRY(place_faces(c, from, to, error));
     KILN_TRY(place_walls(c, from + c->first_wall, to + c->first_wall, error));
     *vertex = find_part(c, from, to);

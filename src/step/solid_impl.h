@@ -65,10 +65,11 @@ struct kiln_solid {
     /* [row][3]. The mesh itself is written only when a step, or an
      * increment of a static load, is accepted. */
     kiln_f64_array x, centre, origin;
-    kiln_f64_array rate;             /* gradient of the objective, then velocities at the end */
-    kiln_f64_array rate2;            /* accelerations at the end, newmark only */
-    kiln_f64_array brief, relief;    /* newmark: gradient of brief terms, and its acceleration */
-    kiln_f64_array start_a;          /* newmark: acceleration at the first step's begin */
+    kiln_f64_array rate;          /* gradient of the objective, then velocities at the end */
+    kiln_f64_array rate2;         /* accelerations at the end, newmark only */
+    kiln_f64_array brief, relief; /* newmark: gradient of brief terms, and its acceleration */
+    kiln_f64_array start_a; /* newmark: acceleration at the begin, of the first step and where the
+                               mesh has changed */
     kiln_f64_array stage_x, stage_v; /* bdf2: end of the first step's first stage */
     kiln_f64_array reaction, contact;
     kiln_f64_array start_force;    /* of what is held, N, in the first step: newmark's at its begin,
@@ -84,7 +85,7 @@ struct kiln_solid {
     kiln_f64_array guess;      /* where velocities carry; with contact only */
     kiln_f64_array begin;      /* where the step begins, with walls */
     const kiln_vec3 *start_at; /* kiln_solid_start_at, */
-    uint32_t since;            /* and the mesh's clock before its faces became others */
+    uint32_t since;            /* and the mesh's clock before it became another */
     KILN_ARRAY_OF(uint8_t)
     fresh;              /* [vertex slot] of such faces */
     double tried_from;  /* J at the begin of the last step that was tried; NAN: not looked at */
@@ -107,6 +108,11 @@ struct kiln_solid {
 KILN_INLINE const double *kiln_solid_begin(const kiln_solid *solid)
 {
     return solid->all > solid->rows ? solid->begin.data : &solid->mesh->x[0].x;
+}
+/* The mesh is another than that of the try before. */
+KILN_INLINE bool kiln_solid_has_changed(const kiln_solid *solid)
+{
+    return solid->start_at && solid->mesh->clock != solid->since;
 }
 /* What holds the mesh alone. */
 KILN_INLINE kiln_constraints kiln_solid_given(const kiln_solid *solid)
@@ -202,6 +208,10 @@ bool kiln_solid_damps_sliding(const kiln_solid *solid);
 kiln_status kiln_attempt_begin_sliding(kiln_attempt *t, kiln_error *error);
 /* What slides at the end of a try that is accepted, for the steps to come. */
 kiln_status kiln_attempt_remember_sliding(kiln_attempt *t, kiln_error *error);
+
+/* solid_recall.c: newmark's acceleration, where the mesh has changed since the step was tried; in
+ * the history. */
+kiln_status kiln_attempt_recall(kiln_attempt *t, kiln_error *error);
 
 /* solid_spin.c: angular momentum of a try whose velocities are known. */
 kiln_status kiln_attempt_keep_spin(kiln_attempt *t, kiln_error *error);

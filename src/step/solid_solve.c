@@ -511,7 +511,8 @@ kiln_status kiln_attempt_settle(kiln_attempt *t, kiln_error *error)
     bool free = kiln_collide_way(&s->collide, s->guess.data, s->x.data, s->rate.data) >= 1.0;
     uint32_t vertex = kiln_collide_touching(&s->collide, s->x.data);
     if (free && vertex == KILN_NONE)
-        KILN_TRY(kiln_collide_behind(&s->collide, kiln_solid_begin(s), s->x.data, &vertex, error));
+        KILN_TRY(kiln_collide_behind(&s->collide, kiln_solid_begin(s), s->x.data, !t->staging,
+                                     &vertex, error));
     if (free && vertex == KILN_NONE)
         vertex = kiln_collide_behind_plane(&s->collide, s->x.data);
     if (!free || vertex != KILN_NONE) {

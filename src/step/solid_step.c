@@ -492,6 +492,8 @@ kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double
     solid->touch.staged = false;
     if (integrator == KILN_NEWMARK && clock->h_before == 0.0)
         KILN_TRY(start_acceleration(&t, driver, clock->time, error));
+    else if (integrator == KILN_NEWMARK && kiln_solid_has_changed(solid))
+        KILN_TRY(try_until(&t, driver, clock->time, kiln_attempt_recall, error));
     double stage = kiln_integrator_stage(integrator, h, clock->h_before);
     if (stage > 0.0)
         KILN_TRY(take_stage(&t, driver, clock->time, stage, error));

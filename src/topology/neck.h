@@ -9,7 +9,7 @@
 #ifndef KILN_TOPOLOGY_NECK_H
 #define KILN_TOPOLOGY_NECK_H
 
-#include "mesh/walk.h"
+#include "topology/ball.h"
 #include "topology/layer.h"
 
 typedef struct kiln_neck {
@@ -20,18 +20,10 @@ typedef struct kiln_neck {
 } kiln_neck;
 
 typedef struct kiln_neck_search {
-    kiln_context *context;
-    double reach;           /* m, radius of the ball */
+    kiln_ball ball;         /* of the last look; its context is to be given */
+    double reach;           /* m, its radius */
     kiln_tet_predicate may; /* tets of which a neck may be made; NULL: all */
     void *user;
-    /* Of the last look. */
-    kiln_u32_array tets; /* those in the ball, `inside` of them; then those just outside */
-    size_t inside;
-    kiln_idset place;     /* tet -> index into tets */
-    kiln_u32_array end;   /* [index] union-find of those outside, then which end it is */
-    kiln_u32_array queue; /* of tets; how each was reached */
-    kiln_u32_array from;  /* [index] packed index*4+face it was reached through */
-    kiln_f64_array room;  /* [index][4] what may still flow out through a face, m^2 */
     kiln_neck trial;
 } kiln_neck_search;
 
@@ -63,10 +55,5 @@ typedef struct kiln_neck_break {
  * that opening divides. KILN_REFUSED_JUDGED where an end cannot draw back, or where the two sides
  * hang together otherwise in the ball. All or nothing. */
 kiln_verdict kiln_neck_open(kiln_txn *txn, const kiln_neck *neck, const kiln_neck_break *how);
-
-/* Part of that: the surface of what hangs together with a tet goes out along its normals, but for
- * the end, by as much as gives it `volume` more, as far as it may. */
-kiln_verdict kiln_neck_refill(kiln_txn *txn, const kiln_neck *neck, const kiln_neck_break *how,
-                              uint32_t tet, double volume);
 
 #endif

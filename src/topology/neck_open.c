@@ -2,10 +2,11 @@
  * falls off linearly with its distance from the end, along and across, so that what lies behind
  * makes room. They go in small steps, those that are farthest first; one that would crush a tet
  * waits for the next step, in which its neighbours are elsewhere. */
-#include "geom/tet_quality.h"
 #include "topology/neck.h"
+#include "topology/nudge.h"
 #include "topology/open.h"
 #include "topology/repair.h"
+#include "topology/swell.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,6 +18,9 @@ enum { STEPS = 8 };
 static const double ENOUGH = 0.6;
 /* Of how uneven the end would be, what is left. */
 static const double UNEVEN = 0.3;
+/* Of the reach: farther off the cut nothing has drawn back; and how far the surface there may go
+ * out in a round. */
+static const double DRAWN = 1.2, SWOLLEN = 0.02;
 
 typedef struct drawn {
     uint32_t vertex;
@@ -188,21 +192,6 @@ static void plan_ways(drawing *d, kiln_vec3 behind)
     }
 }
 
-static double quality_of(const kiln_mesh *mesh, uint32_t tet)
-{
-    const uint32_t *v = mesh->tet[tet].v;
-    return kiln_tet_quality(&mesh->x[v[0]], &mesh->x[v[1]], &mesh->x[v[2]], &mesh->x[v[3]]);
-}
-
-/* Of the tets at a vertex, which the walker has. */
-static double worst_of(const drawing *d)
-{
-    double worst = 1.0;
-    for (size_t i = 0; i < d->walker.tets.count; i++)
-        worst = fmin(worst, quality_of(d->txn->mesh, d->walker.tets.data[i]));
-    return worst;
-}
-
 static double volume_of(const drawing *d)
 {
     double sum = 0.0;
@@ -211,34 +200,27 @@ static double volume_of(const drawing *d)
     return sum;
 }
 
-/* A vertex by a part of its way, if its tets bear it. */
-static kiln_verdict move_one(drawing *d, const drawn *v, double part)
-{
-    const kiln_mesh *mesh = d->txn->mesh;
-    kiln_vec3 way = kiln_v3_sub(v->to, mesh->x[v->vertex]);
-    if (kiln_v3_norm2(way) == 0.0 || mesh->vertex[v->vertex].flags & KILN_VERTEX_REQUIRED)
-        return KILN_ACCEPTED;
-    if (kiln_star(mesh, v->vertex, &d->walker, NULL) != KILN_OK)
-        return KILN_REFUSED_MEMORY;
-    double before = worst_of(d);
-    kiln_txn inner = kiln_txn_begin(d->txn->mesh);
-    if (inner.depth == 0)
-        return KILN_REFUSED_MEMORY;
-    kiln_vec3 to = part < 1.0 ? kiln_v3_madd(mesh->x[v->vertex], part, way) : v->to;
-    kiln_verdict verdict = kiln_txn_move_vertex(&inner, v->vertex, to, to);
-    if (verdict == KILN_ACCEPTED && worst_of(d) < fmin(before, d->how->quality))
-        verdict = KILN_REFUSED_JUDGED;
-    verdict = kiln_txn_settle(&inner, verdict);
-    return verdict == KILN_REFUSED_MEMORY ? verdict : KILN_ACCEPTED;
-}
-
 static kiln_verdict move_all(drawing *d)
 {
     for (int step = STEPS; step > 0; step--)
         for (size_t i = 0; i < d->vertices.count; i++)
-            if (move_one(d, &d->vertices.data[i], 1.0 / step) != KILN_ACCEPTED)
+            if (kiln_nudge(d->txn, &d->walker, d->vertices.data[i].vertex, d->vertices.data[i].to,
+                           1.0 / step, d->how->quality) == KILN_REFUSED_MEMORY)
                 return KILN_REFUSED_MEMORY;
     return KILN_ACCEPTED;
+}
+
+/* What an end loses of its room is given back all over the rest of the surface of its side: there
+ * it costs the least area, since that is bent less. */
+static kiln_verdict refill(const drawing *d, uint32_t tet, double volume)
+{
+    const kiln_swell how = {.centre = d->neck->centre,
+                            .near = DRAWN * d->how->reach,
+                            .far = INFINITY,
+                            .most = SWOLLEN * d->how->reach,
+                            .may_go = d->how->may_go,
+                            .user = d->how->user};
+    return kiln_surface_swell(d->txn, &how, tet, volume);
 }
 
 static kiln_verdict draw_side(drawing *d, const kiln_u32_array *faces, uint32_t side)
@@ -255,8 +237,7 @@ static kiln_verdict draw_side(drawing *d, const kiln_u32_array *faces, uint32_t 
     if (verdict == KILN_ACCEPTED && find_front(d, behind) < ENOUGH * d->how->back)
         verdict = KILN_REFUSED_JUDGED;
     return verdict == KILN_ACCEPTED && d->how->refill
-               ? kiln_neck_refill(d->txn, d->neck, d->how, faces->data[0] / 4,
-                                  before - volume_of(d))
+               ? refill(d, faces->data[0] / 4, before - volume_of(d))
                : verdict;
 }
 

@@ -72,6 +72,12 @@ START_TEST(plates_are_stretched)
     expect(out, "worst in the thin metric");
     ck_assert_int_eq(kiln("mesh improve small.mesh -o new.mesh --anisotropic never"), 0);
     ck_assert_ptr_null(strstr(out, "thin metric"));
+    /* Nor where a slab has so few that equal ones can be had. */
+    ck_assert_int_eq(kiln("mesh generate box lz=0.1 nx=2 ny=2 nz=1 -o slab.mesh"), 0);
+    ck_assert_int_eq(kiln("mesh improve slab.mesh -o new.mesh --aggressive --json"), 0);
+    ck_assert_ptr_null(strstr(out, "\"stretched\": "));
+    at = strstr(strstr(out, "\"after\": "), "\"q_min\": ");
+    ck_assert_double_gt(strtod(at + 9, NULL), 0.4);
     ck_assert_int_eq(kiln("mesh generate box n=3 -o cube.mesh"), 0);
     ck_assert_int_eq(kiln("mesh remesh cube.mesh -o new.mesh --anisotropic thin"), 0);
     ck_assert_ptr_null(strstr(out, "thin metric"));

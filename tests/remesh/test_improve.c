@@ -5,6 +5,7 @@
 #include "remesh/vain.h"
 #include "support.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -258,6 +259,62 @@ START_TEST(repairs_stop_after_the_tet_at_hand)
 }
 END_TEST
 
+static double area_of(const kiln_mesh *mesh)
+{
+    double area = 0.0;
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
+        kiln_vec3 p[3];
+        if (!kiln_face_live(mesh, f))
+            continue;
+        uint32_t at = mesh->face[f].at;
+        for (int k = 0; k < 3; k++)
+            p[k] = mesh->x[mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]]];
+        area += 0.5 * kiln_v3_norm(kiln_v3_cross(kiln_v3_sub(p[1], p[0]), kiln_v3_sub(p[2], p[0])));
+    }
+    return area;
+}
+
+/* How much the repair of bad tets below the surface of a ball changes the area of that, of it. */
+static double area_changed(bool inside_first)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "ball", "radius=1 h=0.25");
+    kiln_remesh_options how = kiln_remesh_default_options();
+    kiln_improve_options options = kiln_improve_default_options();
+    kiln_improve_report report;
+    kiln_remesher remesher;
+    const double before = area_of(mesh);
+    /* The vertex below a face comes close to it. */
+    uint32_t at = mesh->face[0].at, *v = mesh->tet[at / 4].v;
+    kiln_vec3 middle = kiln_v3(0, 0, 0);
+    for (int k = 0; k < 3; k++)
+        middle = kiln_v3_madd(middle, 1.0 / 3.0, mesh->u[v[kiln_face_corner[at % 4][k]]]);
+    kiln_vec3 to = kiln_v3_lerp(mesh->u[v[at % 4]], middle, 0.75);
+    kiln_txn txn = kiln_txn_begin(mesh);
+    ck_assert_int_eq(kiln_txn_move_vertex(&txn, v[at % 4], to, to), KILN_ACCEPTED);
+    ck_assert_int_eq(kiln_txn_commit(&txn), KILN_ACCEPTED);
+    options.goal = 0.4;
+    options.inside_first = inside_first;
+    ck_assert_int_eq(kiln_remesher_begin(mesh, &how, &remesher, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_dynamic_improve(&remesher, &options, &report, NULL), KILN_OK);
+    kiln_remesher_end(&remesher);
+    kiln_test_audit(mesh);
+    ck_assert_uint_gt(report.bad_before, 0);
+    ck_assert_uint_eq(report.bad_after, 0);
+    double changed = fabs(area_of(mesh) / before - 1.0);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+    return changed;
+}
+
+/* A surface under tension is pushed by every change of its shape. */
+START_TEST(what_can_be_mended_inside_leaves_the_surface_alone)
+{
+    ck_assert_double_gt(area_changed(false), 1e-6);
+    ck_assert_double_le(area_changed(true), 1e-14);
+}
+END_TEST
+
 /* One pass over the mesh; the effort it took. */
 static uint64_t effort_of_pass(kiln_mesh *mesh, const kiln_improve_options *options)
 {
@@ -318,6 +375,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(drivers, progress_can_stop_a_driver);
     tcase_add_test(drivers, running_out_of_memory_is_reported_by_the_drivers);
     tcase_add_test(drivers, repairs_stop_after_the_tet_at_hand);
+    tcase_add_test(drivers, what_can_be_mended_inside_leaves_the_surface_alone);
     tcase_add_test(drivers, hopeless_tets_are_left_alone);
     return suite;
 }

@@ -1,35 +1,33 @@
-/* What an end of a broken neck loses of its room by drawing back, given back all over the rest of
- * the surface of its side: there it costs the least area, since that is bent less. */
-#include "topology/neck.h"
+#include "topology/swell.h"
+
+#include "mesh/idset.h"
 
 #include <math.h>
 #include <string.h>
 
 /* The first leaves what vertices that may not go, or not that way, were to take up. */
 enum { ROUNDS = 3 };
-/* Of the reach, how far a vertex may go in a round. */
-static const double MOST = 0.02;
-/* Of the reach: farther off the cut nothing has drawn back. */
-static const double FAR = 1.2;
 
-typedef struct refill {
+typedef struct swelling {
     kiln_context *context;
     kiln_txn *txn;
-    const kiln_neck *neck;
-    const kiln_neck_break *how;
-    kiln_u32_array tets; /* of its side */
+    const kiln_swell *how;
+    kiln_u32_array tets; /* of the part */
     kiln_idset seen;
     KILN_ARRAY_OF(kiln_vec3)
     area; /* [vertex slot] a third of its faces', outwards */
-} refill;
+} swelling;
 
-static bool is_elsewhere(const refill *r, uint32_t vertex)
+/* Of the way that others go. */
+static double share_of(const swelling *r, uint32_t vertex)
 {
-    return kiln_v3_norm(kiln_v3_sub(r->txn->mesh->x[vertex], r->neck->centre)) >
-           FAR * r->how->reach;
+    double off = kiln_v3_norm(kiln_v3_sub(r->txn->mesh->x[vertex], r->how->centre));
+    return off <= r->how->near      ? 0.0
+           : r->how->far < HUGE_VAL ? fmax(0.0, (r->how->far - off) / (r->how->far - r->how->near))
+                                    : 1.0;
 }
 
-static void sum_areas(refill *r)
+static void sum_areas(swelling *r)
 {
     const kiln_mesh *mesh = r->txn->mesh;
     memset(r->area.data, 0, mesh->table[KILN_ON_VERTEX].used * sizeof *r->area.data);
@@ -46,20 +44,20 @@ static void sum_areas(refill *r)
     }
 }
 
-/* The unit way of a vertex that takes part; 0: it does not. */
-static kiln_vec3 way_of(const refill *r, uint32_t vertex)
+/* The way of a vertex, at most of unit length; 0: it takes no part. */
+static kiln_vec3 way_of(const swelling *r, uint32_t vertex)
 {
     const kiln_mesh *mesh = r->txn->mesh;
     kiln_vec3 none = {0, 0, 0}, way = r->area.data[vertex];
     if (!kiln_vertex_live(mesh, vertex) || !(kiln_v3_norm2(way) > 0.0) ||
-        mesh->vertex[vertex].flags & KILN_VERTEX_REQUIRED || !is_elsewhere(r, vertex))
+        mesh->vertex[vertex].flags & KILN_VERTEX_REQUIRED || share_of(r, vertex) == 0.0)
         return none;
-    way = kiln_v3_normalize(way);
+    way = kiln_v3_scale(kiln_v3_normalize(way), share_of(r, vertex));
     return r->how->may_go ? r->how->may_go(r->how->user, vertex, way) : way;
 }
 
 /* Along the normals, by what makes `volume` if all go; returns what it made. */
-static kiln_verdict swell(refill *r, double volume, double *made)
+static kiln_verdict swell(swelling *r, double volume, double *made)
 {
     const kiln_mesh *mesh = r->txn->mesh;
     double all = 0.0;
@@ -69,7 +67,7 @@ static kiln_verdict swell(refill *r, double volume, double *made)
     *made = 0.0;
     if (!(all > 0.0))
         return KILN_ACCEPTED;
-    double far = fmin(volume / all, MOST * r->how->reach);
+    double far = fmin(volume / all, r->how->most);
     for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
         kiln_vec3 way = way_of(r, v);
         if (kiln_v3_norm2(way) == 0.0)
@@ -84,7 +82,7 @@ static kiln_verdict swell(refill *r, double volume, double *made)
     return KILN_ACCEPTED;
 }
 
-static kiln_status take_in(refill *r, uint32_t tet)
+static kiln_status take_in(swelling *r, uint32_t tet)
 {
     kiln_idset_slot *slot = kiln_idset_at(&r->seen, tet);
     if (slot->epoch == r->seen.epoch)
@@ -96,7 +94,7 @@ static kiln_status take_in(refill *r, uint32_t tet)
 }
 
 /* All that hangs together with one of its tets. */
-static kiln_status gather(refill *r, uint32_t tet)
+static kiln_status gather(swelling *r, uint32_t tet)
 {
     const kiln_mesh *mesh = r->txn->mesh;
     size_t rows = mesh->table[KILN_ON_VERTEX].used;
@@ -112,10 +110,9 @@ static kiln_status gather(refill *r, uint32_t tet)
     return KILN_OK;
 }
 
-kiln_verdict kiln_neck_refill(kiln_txn *txn, const kiln_neck *neck, const kiln_neck_break *how,
-                              uint32_t tet, double volume)
+kiln_verdict kiln_surface_swell(kiln_txn *txn, const kiln_swell *how, uint32_t tet, double volume)
 {
-    refill r = {.context = txn->mesh->context, .txn = txn, .neck = neck, .how = how};
+    swelling r = {.context = txn->mesh->context, .txn = txn, .how = how};
     kiln_verdict verdict = gather(&r, tet) == KILN_OK ? KILN_ACCEPTED : KILN_REFUSED_MEMORY;
     double enough = 1e-3 * volume;
     for (int i = 0; i < ROUNDS && verdict == KILN_ACCEPTED && volume > enough; i++) {
