@@ -42,7 +42,8 @@ extern "C" {
     X(KILN_ERR_IO, "cannot read or write")                                                         \
     X(KILN_ERR_LIMIT, "too large")                                                                 \
     X(KILN_ERR_UNSUPPORTED, "not supported")                                                       \
-    X(KILN_ERR_STATE, "call not allowed in this state")
+    X(KILN_ERR_STATE, "call not allowed in this state")                                            \
+    X(KILN_ERR_NUMERIC, "numerical failure")
 
 typedef enum kiln_status {
 #define KILN_STATUS_ENUM(name, text) name,

@@ -99,6 +99,16 @@ static const char *components_text(uint8_t components, char buffer[4])
     return buffer;
 }
 
+/* Whether an earlier region, or what no region has, has it. */
+static bool is_named(const kiln_scene_body *body, size_t region)
+{
+    uint32_t material = body->regions.data[region].material;
+    bool named = material == body->material;
+    for (size_t k = 0; k < region; k++)
+        named |= body->regions.data[k].material == material;
+    return named;
+}
+
 static void print_bodies(const checked *c)
 {
     const kiln_scene *s = c->scene;
@@ -110,7 +120,8 @@ static void print_bodies(const checked *c)
                body->mesh.points.count, body->mesh.tets.count, regions, regions == 1 ? "" : "s",
                material_name(s, body->material));
         for (size_t k = 0; k < body->regions.count; k++)
-            printf(", %s", material_name(s, body->regions.data[k].material));
+            if (!is_named(body, k))
+                printf(", %s", material_name(s, body->regions.data[k].material));
         if (body->surface.triangles.count > 0)
             printf("; carries a surface of %zu triangles", body->surface.triangles.count);
         putchar('\n');

@@ -118,6 +118,23 @@ static double shortest_interval(const kiln_film_list *list)
     return isfinite(shortest) ? shortest : 0.01;
 }
 
+/* As many as tell the times of the frames; one more than the interval has where none do. */
+static int caption_decimals(const kiln_film_list *list)
+{
+    double interval = shortest_interval(list), digits = ceil(-log10(interval) - 1e-9);
+    int fewest = (int)fmin(fmax(digits, 1.0), 9.0);
+    for (int more = 0; more <= 3; more++) {
+        double unit = pow(10.0, -fewest - more), off = 0.0;
+        for (size_t i = 0; i + 1 < list->frames.count || i == 0; i++) {
+            double time = list->frames.data[i].time;
+            off = fmax(off, fabs(time - unit * round(time / unit)));
+        }
+        if (off < 1e-4 * interval)
+            return fewest + more;
+    }
+    return fewest + 1;
+}
+
 static kiln_status draw(const film_job *job, size_t i, kiln_image *image, kiln_error *error)
 {
     const kiln_film_frame *frame = &job->list->frames.data[job->shown->data[i]];
@@ -278,8 +295,7 @@ kiln_status kiln_film_make(kiln_context *context, const kiln_film_list *list,
     KILN_TRY(kind_of(request, &kind, error));
     kiln_film_stage stage;
     KILN_TRY(kiln_film_stage_set(context, list, shown, &request->look, &stage, error));
-    double digits = ceil(-log10(shortest_interval(list)) - 1e-9);
-    film_job job = {context, list, shown, request, &stage, (int)fmin(fmax(digits, 1.0), 9.0)};
+    film_job job = {context, list, shown, request, &stage, caption_decimals(list)};
     kiln_status status = makers[kind](&job, error);
     kiln_film_stage_free(&stage);
     return status;

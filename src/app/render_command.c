@@ -65,7 +65,11 @@ static kiln_status parse_clip(const char *text, const kiln_soup *soup, kiln_rend
         return KILN_OK;
     }
     double plane[4];
-    KILN_TRY(kiln_numbers_parse(text, 4, plane, "--clip", error));
+    if (kiln_numbers_parse(text, 4, plane, "--clip", NULL) != KILN_OK)
+        return kiln_fail(error, KILN_ERR_INPUT, "--clip", 0, -1,
+                         "must be like x=0.5, y=50%% or -z=0 (the other side stays), or "
+                         "nx,ny,nz,d, got '%.60s'",
+                         text);
     options->clip_normal = kiln_v3(plane[0], plane[1], plane[2]);
     options->clip_offset = plane[3];
     if (!(kiln_v3_norm2(options->clip_normal) > 0.0))

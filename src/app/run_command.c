@@ -324,7 +324,8 @@ static void say_missed_goal(job *now)
     if (missed.steps == 0)
         return;
     snprintf(text, sizeof text,
-             "%llu steps ended with tets below remesh.quality = %g, the worst at %.3g",
+             "%llu steps ended with tets below %.3g, which remesh.quality asks for at least, the "
+             "worst at %.3g",
              (unsigned long long)missed.steps, missed.goal, missed.worst);
     kiln_run_folder_log(now->folder, text);
     kiln_progress_say(&now->progress, "quality", "text", text, false);

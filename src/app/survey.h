@@ -49,6 +49,7 @@ typedef struct kiln_survey {
     size_t folded_faces;            /* both tets on the same side, by vertex order */
     size_t bad_edges, bad_vertices; /* where the boundary is not a surface */
     size_t open_edges;              /* those of them in one triangle only, in a surface file */
+    char crossing[160];             /* where a closed surface of a file meets itself, if it does */
     bool manifold;                  /* no crowded face, bad edge or bad vertex */
 } kiln_survey;
 

@@ -105,7 +105,9 @@ static void print_defects(const kiln_survey *s, FILE *out)
             fprintf(out, "  %-34s %10s\n", rows[i].name, kiln_grouped(rows[i].count, text));
             any = true;
         }
-    if (!any)
+    if (s->crossing[0])
+        fprintf(out, "  %s\n", s->crossing);
+    if (!any && !s->crossing[0])
         fprintf(out, "  none found\n");
     if (s->inverted && s->inverted + s->flat + s->repeated == s->tets)
         fprintf(out,
@@ -216,6 +218,7 @@ void kiln_survey_print_json(const kiln_survey *s, const char *name, FILE *out)
     kiln_json_count(&json, "folded_faces", s->folded_faces);
     kiln_json_count(&json, "bad_edges", s->bad_edges);
     kiln_json_count(&json, "open_edges", s->open_edges);
+    kiln_json_text(&json, "crossing", s->crossing);
     kiln_json_count(&json, "bad_vertices", s->bad_vertices);
     kiln_json_bool(&json, "manifold", s->manifold);
     json_groups(&json, "region_list", "tets", "volume", &s->regions);

@@ -2,7 +2,9 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
+#include "io/fill.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -304,6 +306,20 @@ static kiln_status count_unused(const kiln_soup *soup, kiln_arena *arena, kiln_s
     return KILN_OK;
 }
 
+/* Where triangles that share vertices are told from those that meet. */
+static kiln_status find_crossing(const kiln_soup *soup, kiln_survey *survey)
+{
+    if (soup->tets.count > 0 || soup->triangles.count == 0 || survey->bad_edges > 0 ||
+        survey->repeated > 0 || survey->duplicate_vertices > 0)
+        return KILN_OK;
+    kiln_error found = {0};
+    kiln_status status = kiln_fill_find_crossing(soup, NULL, NULL, &found);
+    if (status != KILN_ERR_INPUT)
+        return status;
+    snprintf(survey->crossing, sizeof survey->crossing, "%.150s", found.message);
+    return KILN_OK;
+}
+
 kiln_status kiln_survey_topology(const kiln_soup *soup, kiln_survey *survey, kiln_error *error)
 {
     walk w = {.soup = soup, .survey = survey};
@@ -318,6 +334,8 @@ kiln_status kiln_survey_topology(const kiln_soup *soup, kiln_survey *survey, kil
         status = take_triangles(&w, error);
     if (status == KILN_OK)
         status = walk_skin(&w, &arena, error);
+    if (status == KILN_OK && (status = find_crossing(soup, survey)) != KILN_OK)
+        kiln_fail_memory(error, 0);
     survey->edge_mean = survey->edges ? w.length_sum / (double)survey->edges : NAN;
     if (!survey->edges)
         survey->edge_min = survey->edge_max = NAN;

@@ -121,7 +121,7 @@ static void form_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
 
 static kiln_status no_volume(uint32_t tet, double volume, kiln_error *error)
 {
-    return kiln_fail(error, KILN_ERR_INPUT, "elements", 0, -1,
+    return kiln_fail(error, KILN_ERR_NUMERIC, "elements", 0, -1,
                      "tet %u has the rest volume %g m^3; it must be positive and not so small that "
                      "its shape is lost",
                      (unsigned)tet, volume);

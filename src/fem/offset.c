@@ -97,7 +97,7 @@ kiln_status kiln_offsets_follow(kiln_mesh *mesh, const kiln_vec3 *u, kiln_error 
         const uint32_t *v = mesh->tet[t].v;
         if (kiln_tet_live(mesh, t) && moves(&job, v) &&
             kiln_orient3d_sign(u[v[0]], u[v[1]], u[v[2]], u[v[3]]) <= 0)
-            return kiln_fail(error, KILN_ERR_STATE, "offset", 0, -1,
+            return kiln_fail(error, KILN_ERR_NUMERIC, "offset", 0, -1,
                              "tet %u would be inverted in the material", (unsigned)t);
     }
     if (job.offsets.shape)

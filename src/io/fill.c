@@ -238,7 +238,7 @@ static kiln_status check_closed(const filling *f, kiln_error *error)
     if (status == KILN_ERR_INPUT && error) {
         size_t used = strlen(error->message);
         snprintf(error->message + used, sizeof error->message - used,
-                 "; an envelope (--envelope) fills it all the same");
+                 "; an envelope fills it all the same (--envelope; envelope of shape.file)");
     }
     return status;
 }

@@ -78,4 +78,9 @@ extern const kiln_shape kiln_shape_random;
 const kiln_shape *kiln_generator_at(size_t row);
 kiln_status kiln_generator_find(const char *name, const kiln_shape **out, kiln_error *error);
 
+/* KILN_ERR_INPUT with the place when triangles of the surface cross or touch, `from` their numbers
+ * in the input (NULL: the same). KILN_OK: they do not. */
+kiln_status kiln_fill_find_crossing(const kiln_soup *surface, const uint32_t *from,
+                                    const char *place, kiln_error *error);
+
 #endif

@@ -33,9 +33,4 @@ kiln_status kiln_fill_sort_cells(kiln_soup *filled, bool regions, const char *pl
 kiln_status kiln_fill_judge(const kiln_soup *surface, const uint32_t *from, const kiln_soup *filled,
                             kiln_fill_report *report, kiln_error *error);
 
-/* KILN_ERR_INPUT with the place when triangles of the surface cross or touch, `from` their numbers
- * in the input. KILN_OK: they do not. */
-kiln_status kiln_fill_find_crossing(const kiln_soup *surface, const uint32_t *from,
-                                    const char *place, kiln_error *error);
-
 #endif

@@ -60,7 +60,8 @@ kiln_status kiln_fill_find_crossing(const kiln_soup *surface, const uint32_t *fr
     return kiln_fail(
         error, KILN_ERR_INPUT, place, 0, -1,
         "the surface crosses or touches itself: triangles %u and %u, near (%g, %g, %g)",
-        from[c.pair.a] + 1, from[c.pair.b] + 1, middle.x, middle.y, middle.z);
+        (from ? from[c.pair.a] : c.pair.a) + 1, (from ? from[c.pair.b] : c.pair.b) + 1, middle.x,
+        middle.y, middle.z);
 }
 
 static double smallest_angle(const kiln_triangle *t)

@@ -54,6 +54,19 @@ static kiln_status read_face(kiln_source *source, kiln_soup *soup, kiln_u32_arra
     return kiln_polygon_split(soup, corners->data, corners->count, 0, error);
 }
 
+static kiln_status read_vertex(kiln_source *source, kiln_vec3 *p, kiln_error *error)
+{
+    static const char *const what[] = {"x of a vertex", "y of a vertex", "z of a vertex"};
+    double *const to[] = {&p->x, &p->y, &p->z};
+    for (int k = 0; k < 3; k++) {
+        if (!more_on_line(source))
+            return kiln_source_fail(source, error, "a vertex has %d coordinate%s, it needs 3", k,
+                                    k == 1 ? "" : "s");
+        KILN_TRY(kiln_source_double(source, what[k], to[k], error));
+    }
+    return KILN_OK;
+}
+
 static kiln_status read_lines(kiln_source *source, kiln_soup *soup, kiln_u32_array *corners,
                               kiln_error *error)
 {
@@ -61,7 +74,7 @@ static kiln_status read_lines(kiln_source *source, kiln_soup *soup, kiln_u32_arr
     while (kiln_source_word(source, &word)) {
         if (kiln_text_is(word, "v")) {
             kiln_vec3 p;
-            KILN_TRY(kiln_source_point(source, &p, error));
+            KILN_TRY(read_vertex(source, &p, error));
             if (soup->points.count >= UINT32_MAX - 1)
                 return kiln_source_fail(source, error, "too many vertices");
             KILN_TRY(kiln_array_push(soup->context, &soup->points, p, error));

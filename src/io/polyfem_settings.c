@@ -230,11 +230,12 @@ static kiln_status put_contact(polyfem *p, double dhat)
     return KILN_OK;
 }
 
-/* Tolerances are J there as here; what a collapse may cost is negative there. */
+/* Tolerances are J there as here; what a collapse may cost is negative there. Who gives none gets
+ * parts of the energy, as in Kiln's own scenes: 1e-3 J, the preset there, suit few scenes. */
 static kiln_status put_remesh(polyfem *p)
 {
     const kiln_json_node *node = kiln_polyfem_get(kiln_polyfem_get(p->root, "space"), "remesh");
-    double split = 1e-3, collapse = -1e-8;
+    double split = 0.0, collapse = 0.0;
     bool enabled = false;
     KILN_TRY(kiln_polyfem_flag(p, node, "enabled", &enabled));
     KILN_TRY(kiln_polyfem_number(p, kiln_polyfem_get(node, "split"), "acceptance_tolerance",
@@ -243,8 +244,10 @@ static kiln_status put_remesh(polyfem *p)
                                  (kiln_bounds)KILN_ANY_NUMBER, &collapse));
     if (!enabled)
         return KILN_OK;
+    if (split > 0.0 && collapse == 0.0)
+        collapse = -1e-8; /* the preset there */
     kiln_lua_put(&p->scene, "    remesh = remesh {method = \"energy\", split = ");
-    kiln_lua_put_number(&p->scene, split);
+    kiln_lua_put_number(&p->scene, split); /* 0: by parts */
     kiln_lua_put(&p->scene, ", collapse = ");
     kiln_lua_put_number(&p->scene, fabs(collapse));
     kiln_lua_put(&p->scene, "},");

@@ -174,8 +174,9 @@ static kiln_status check_params(const scene_reader *r, const scene_params *param
         memcpy(known, params->known, sizeof known);
         for (char *at = known; *at && count < 100; at++) {
             names[count++] = at;
-            at += strcspn(at, " ");
-            *at = 0;
+            char *end = at + strcspn(at, " ");
+            at[strcspn(at, "= ")] = 0;
+            at = end;
         }
         count += kiln_scene_file_keys(r->box, names + count);
         const char *nearest = kiln_nearest_name(name, names, count, sizeof names[0]);

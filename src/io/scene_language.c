@@ -274,14 +274,20 @@ void kiln_scene_push_setting(lua_State *L, const char *name, const char *value)
     lua_call(L, 0, 1);
 }
 
-static void remember_param(scene_params *params, const char *name)
+/* With its preset, unless that has blanks. */
+static void remember_param(lua_State *L, scene_params *params, const char *name)
 {
     size_t used = strlen(params->known), size = strlen(name);
     for (const char *at = params->known; *at; at += strcspn(at, " ") + 1)
-        if (strcspn(at, " ") == size && memcmp(at, name, size) == 0)
+        if (strcspn(at, "= ") == size && memcmp(at, name, size) == 0)
             return;
-    if (used + size + 2 < sizeof params->known)
-        snprintf(params->known + used, sizeof params->known - used, "%s ", name);
+    size_t preset_size;
+    const char *preset = luaL_tolstring(L, 2, &preset_size);
+    bool plain = preset_size < 40 && strlen(preset) == preset_size && !strpbrk(preset, " \t\r\n");
+    if (used + size + (plain ? preset_size + 1 : 0) + 2 < sizeof params->known)
+        snprintf(params->known + used, sizeof params->known - used, "%s%s%s ", name,
+                 plain ? "=" : "", plain ? preset : "");
+    lua_pop(L, 1);
 }
 
 /* Upvalue 1: scene_params. */
@@ -299,7 +305,7 @@ static int get_param(lua_State *L)
                           name);
     if (!kiln_scene_sandbox_of(L)->is_reading)
         return luaL_error(L, "param works only while the scene is read");
-    remember_param(params, name);
+    remember_param(L, params, name);
     for (size_t i = 0; i < params->count; i++) {
         scene_param *param = &params->data[i];
         if (param->name_size != size || memcmp(param->name, name, size) != 0)

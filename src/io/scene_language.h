@@ -69,7 +69,7 @@ typedef struct scene_param {
 typedef struct scene_params {
     scene_param *data;
     size_t count;
-    char known[1024]; /* names that were asked for, apart by spaces */
+    char known[1024]; /* "name=preset" of those that were asked for, apart by spaces */
 } scene_params;
 
 /* "return value" compiled and called; a plain word is a text. Leaves the value on the stack or

@@ -20,8 +20,9 @@ const char *kiln_verdict_reason(kiln_verdict verdict)
 
 kiln_status kiln_txn_fail(kiln_verdict verdict, kiln_error *error)
 {
-    return kiln_fail(error, verdict == KILN_REFUSED_MEMORY ? KILN_ERR_MEMORY : KILN_ERR_STATE, NULL,
-                     0, -1, "a change of the mesh is refused: %s", kiln_verdict_reason(verdict));
+    return kiln_fail(error, verdict == KILN_REFUSED_MEMORY ? KILN_ERR_MEMORY : KILN_ERR_NUMERIC,
+                     NULL, 0, -1, "a change of the mesh is refused: %s",
+                     kiln_verdict_reason(verdict));
 }
 
 uint32_t kiln_txn_depth(const kiln_mesh *mesh)

@@ -111,7 +111,7 @@ static kiln_status find_hints(rehanging *r, kiln_error *error)
         }
         last = h->tet;
         if (hint == KILN_NONE)
-            return kiln_fail(error, KILN_ERR_STATE, NULL, 0, -1,
+            return kiln_fail(error, KILN_ERR_NUMERIC, NULL, 0, -1,
                              "the mesh of an embedded surface has no tets left");
         KILN_TRY(kiln_array_push(r->e->context, &r->hints, hint, error));
     }

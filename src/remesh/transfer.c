@@ -241,7 +241,7 @@ static kiln_status run(kiln_transfer_job *job, const kiln_transfer_options *opti
     kiln_status status = carry(job, error);
     if (status == KILN_OK && kiln_txn_commit(&txn) != KILN_ACCEPTED)
         status =
-            kiln_fail(error, KILN_ERR_STATE, NULL, 0, -1, "the transfer could not be committed");
+            kiln_fail(error, KILN_ERR_NUMERIC, NULL, 0, -1, "the transfer could not be committed");
     if (status != KILN_OK)
         kiln_txn_rollback(&txn);
     free_job(job);

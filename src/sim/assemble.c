@@ -6,6 +6,7 @@
 #include "remesh/facets.h"
 #include "sim/pick.h"
 #include "sim/world_impl.h"
+#include "step/step_schema.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -74,6 +75,11 @@ static kiln_status blame_body(const kiln_scene *scene, kiln_status status, kiln_
         kiln_mesh *mesh = NULL;
         kiln_status alone = kiln_mesh_build(scene->context, &body->mesh, NULL, &mesh, NULL, error);
         kiln_mesh_destroy(mesh);
+        if (alone == KILN_ERR_INPUT && error) {
+            size_t used = strlen(error->message);
+            snprintf(error->message + used, sizeof error->message - used,
+                     "; of what a file says, repair = true of shape.file mends what it can");
+        }
         if (alone != KILN_OK)
             return kiln_said_wrap(scene, &body->said, alone, error);
     }
@@ -504,8 +510,21 @@ static kiln_status check_obstacles(const kiln_world *world, kiln_error *error)
     return status;
 }
 
+/* A step that nobody gave is cut to a short duration in silence. */
+static void warn_of_long_steps(const kiln_world *world)
+{
+    const kiln_scene *scene = world->scene;
+    kiln_pace_limits preset;
+    kiln_pace_schema.start(&preset);
+    if (world->moves && scene->pace.dt > scene->duration && scene->pace.dt != preset.dt)
+        kiln_log(world->context, KILN_LOG_WARNING,
+                 "step.dt = %g s is longer than the duration, %g s: no step is", scene->pace.dt,
+                 scene->duration);
+}
+
 kiln_status kiln_world_check_start(kiln_world *world, kiln_error *error)
 {
+    warn_of_long_steps(world);
     KILN_TRY(check_energy(world, error));
     return world->moves ? check_obstacles(world, error) : KILN_OK;
 }

@@ -12,6 +12,38 @@ static const char *newton_text(const kiln_world *world, kiln_newton_outcome outc
                : kiln_newton_outcome_text(outcome);
 }
 
+/* The same where it was Newton, or nothing of these. */
+static const char *newton_advice(const kiln_world *world)
+{
+    switch (world->report.newton.outcome) {
+    case KILN_NEWTON_BLOCKED:
+        return world->scene->holds.count == 0
+                   ? "the body cannot bear what presses it on the obstacle: try a stiffer or "
+                     "lighter material, slower motion, or a finer mesh there"
+                   : "held vertices are sent where the body cannot follow: try slower motion, or "
+                     "other holds";
+    case KILN_NEWTON_ITERATIONS:
+        if (world->state.clock.time == 0.0 && world->moves)
+            return "nothing has moved yet: look for numbers that are far too large or small "
+                   "(gravity, loads, stiffness, contact.thickness); otherwise try more Newton "
+                   "iterations or a looser tolerance";
+        return world->moves ? "try more Newton iterations or a looser tolerance"
+                            : "try more load_steps or Newton iterations; is every body held?";
+    case KILN_NEWTON_NOT_FINITE:
+        return "is a body crushed to nothing, or sent into an obstacle? Try slower motion";
+    case KILN_NEWTON_CLOSED:
+        return "holds close a space all round whose volume they change: leave a surface free, or "
+               "move them so that it stays what it is";
+    case KILN_NEWTON_SOLVER:
+        return "is every body held, or has it mass (a static body that floats has no equilibrium)?";
+    default:
+        if (world->state.clock.time == 0.0)
+            return "nothing has moved yet: look for numbers that are far too large or small "
+                   "(gravity, loads, stiffness, contact.thickness), or a softer start";
+        return "try a smaller dt_min, a finer mesh or a softer load";
+    }
+}
+
 /* What to try, by what failed. */
 static const char *advice(const kiln_world *world)
 {
@@ -52,31 +84,18 @@ static const char *advice(const kiln_world *world)
     case KILN_STEP_ADRIFT:
         return "is every body held, or do its loads cancel?";
     default:
-        break;
+        return newton_advice(world);
     }
-    switch (report->newton.outcome) {
-    case KILN_NEWTON_BLOCKED:
-        return world->scene->holds.count == 0
-                   ? "the body cannot bear what presses it on the obstacle: try a stiffer or "
-                     "lighter material, slower motion, or a finer mesh there"
-                   : "held vertices are sent where the body cannot follow: try slower motion, or "
-                     "other holds";
-    case KILN_NEWTON_ITERATIONS:
-        return world->moves ? "try more Newton iterations or a looser tolerance"
-                            : "try more load_steps or Newton iterations; is every body held?";
-    case KILN_NEWTON_NOT_FINITE:
-        return "is a body crushed to nothing, or sent into an obstacle? Try slower motion";
-    case KILN_NEWTON_CLOSED:
-        return "holds close a space all round whose volume they change: leave a surface free, or "
-               "move them so that it stays what it is";
-    case KILN_NEWTON_SOLVER:
-        return "is every body held, or has it mass (a static body that floats has no equilibrium)?";
-    default:
-        if (world->state.clock.time == 0.0)
-            return "nothing has moved yet: look for numbers that are far too large or small "
-                   "(gravity, loads, stiffness, contact.thickness), or a softer start";
-        return "try a smaller dt_min, a finer mesh or a softer load";
-    }
+}
+
+const char *kiln_world_outcome_text(const kiln_world *world, char *buffer, size_t size)
+{
+    const kiln_step_report *report = &world->report;
+    const char *text = kiln_step_outcome_text(report->outcome);
+    bool told = report->outcome == KILN_STEP_NUMERIC;
+    snprintf(buffer, size, "%s%s%.100s", text, told ? ": " : "",
+             told ? world->trouble.message : "");
+    return buffer;
 }
 
 /* Of a unit vector. */
@@ -89,7 +108,7 @@ void kiln_world_diagnose(const kiln_world *world, double tried, kiln_diagnosis *
 {
     const kiln_step_report *report = &world->report;
     const kiln_mesh *mesh = world->mesh;
-    char where[160] = "", newton[120] = "";
+    char where[160] = "", newton[120] = "", outcome[160];
     bool vertex = kiln_step_outcome_where(report->outcome) == KILN_ON_VERTEX;
     if (report->element != KILN_NONE) {
         uint32_t v = vertex ? report->element : mesh->tet[report->element].v[0];
@@ -111,6 +130,6 @@ void kiln_world_diagnose(const kiln_world *world, double tried, kiln_diagnosis *
     if (world->moves)
         snprintf(length, sizeof length, "a step of %.3g s, the shortest allowed, failed", tried);
     snprintf(diagnosis->text, sizeof diagnosis->text, "gave up at %.6g s: %s: %s%s%s; %s",
-             world->state.clock.time, length, kiln_step_outcome_text(report->outcome), newton,
-             where, advice(world));
+             world->state.clock.time, length,
+             kiln_world_outcome_text(world, outcome, sizeof outcome), newton, where, advice(world));
 }

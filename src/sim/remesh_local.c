@@ -587,7 +587,7 @@ static void watch_goal(kiln_local *l)
     kiln_local_state *s = &l->state;
     if (l->work.worst == 0.0) /* nobody looked */
         return;
-    if (l->work.worst >= l->settings->quality) {
+    if (l->work.worst >= s->least_shape) {
         s->missed = 0;
         return;
     }
@@ -598,11 +598,12 @@ static void watch_goal(kiln_local *l)
         return;
     s->missed_said = 1;
     kiln_log(l->world->context, KILN_LOG_WARNING,
-             "since %.6g s tets are worse than remesh.quality = %g asks for, and repairs do not "
-             "help: now %llu of %u are, the worst has %.3g. They are tried again as matter moves "
-             "on; finer sizes or a lower quality may be within reach",
-             s->missed_since, l->settings->quality, (unsigned long long)s->missed_tets,
-             l->world->mesh->table[KILN_ON_TET].live, l->work.worst);
+             "since %.6g s tets are worse than remesh.quality = %g asks for, at least %.3g, and "
+             "repairs do not help: now %llu of %u are, the worst has %.3g. They are tried again as "
+             "matter moves on; finer sizes or a lower quality may be within reach",
+             s->missed_since, l->settings->quality, s->least_shape,
+             (unsigned long long)s->missed_tets, l->world->mesh->table[KILN_ON_TET].live,
+             l->work.worst);
 }
 
 static kiln_status look_and_remesh(kiln_local *l, kiln_error *error)
@@ -707,5 +708,5 @@ kiln_goal_missed kiln_world_goal_missed(const kiln_world *world)
     const kiln_local *l = kiln_world_module(world, &kiln_module_remesh_local);
     if (!l || !l->state.missed_said)
         return (kiln_goal_missed){0};
-    return (kiln_goal_missed){l->state.missed_ever, l->state.missed_worst, l->settings->quality};
+    return (kiln_goal_missed){l->state.missed_ever, l->state.missed_worst, l->state.least_shape};
 }

@@ -35,8 +35,8 @@ void *kiln_world_module_state(kiln_world *world, size_t row, const char **name, 
 uint64_t kiln_world_remeshes(const kiln_world *world); /* of the whole domain, so far */
 /* m^3 of rest volume by remeshing curved surfaces locally. */
 double kiln_world_volume_gained(const kiln_world *world);
-/* Steps that ended with tets worse than the scene's remesh.quality; 0 unless that was so for long.
- */
+/* Steps that ended with tets worse than the scene's remesh.quality asks for; 0 unless that was so
+ * for long. */
 typedef struct kiln_goal_missed {
     uint64_t steps;
     double worst, goal; /* of all these steps; what was asked for */

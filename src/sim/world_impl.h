@@ -15,6 +15,7 @@ struct kiln_world {
     kiln_world_state state;
     kiln_moment moment;      /* of the step that is being made */
     kiln_step_report report; /* of the last step */
+    kiln_error trouble;      /* with the outcome KILN_STEP_NUMERIC: what failed */
     kiln_solid *solid;
     kiln_solid_course course;
     kiln_stepper steppers[KILN_STEPPER_ROOM];
@@ -118,7 +119,8 @@ const double *kiln_world_contact(const kiln_world *world);
 #define KILN_FIELD_GAP    "contact_gap"
 #define KILN_FIELD_SLIP   "contact_slip"
 
-/* diagnosis.c. */
+/* diagnosis.c. What came of the last step, in words. */
+const char *kiln_world_outcome_text(const kiln_world *world, char *buffer, size_t size);
 void kiln_world_diagnose(const kiln_world *world, double tried, kiln_diagnosis *diagnosis);
 
 /* Radians: edges of the surface that turn by more are features. */

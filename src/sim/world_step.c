@@ -70,15 +70,34 @@ static kiln_status make_step(kiln_world *world, double stop, double h, bool *fou
     return kiln_may_go_on(world->context, error); /* or something has ended before its end */
 }
 
+/* What could not be computed of this step may be of a shorter one: an outcome like others, deep as
+ * it was found. Bad input, memory and a caller who stops are errors. */
+static kiln_status judge(kiln_world *world, kiln_status status, const kiln_error *trouble,
+                         kiln_error *error)
+{
+    if (status == KILN_ERR_NUMERIC) {
+        world->report.outcome = KILN_STEP_NUMERIC;
+        world->report.element = KILN_NONE;
+        world->trouble = *trouble;
+        return KILN_OK;
+    }
+    if (status != KILN_OK && error)
+        *error = *trouble;
+    return status;
+}
+
 static kiln_status try_step(kiln_world *world, double stop, double h, kiln_error *error)
 {
     bool found = false;
+    kiln_error trouble = {0};
     KILN_TRY(begin_step(world, error));
-    kiln_status status = make_step(world, stop, h, &found, error);
+    kiln_status status = make_step(world, stop, h, &found, &trouble);
+    found |= status != KILN_OK;
+    status = judge(world, status, &trouble, error);
     if (status == KILN_OK && world->report.outcome == KILN_STEP_DONE)
         kiln_rewind_end(world->mesh);
     else
-        take_step_back(world, found || status != KILN_OK);
+        take_step_back(world, found);
     return status;
 }
 
@@ -117,8 +136,9 @@ static kiln_status make_some_step(kiln_world *world, double stop, kiln_step_repo
         if (world->report.outcome == KILN_STEP_DONE)
             return KILN_OK;
         state->rejected++;
+        char outcome[160];
         kiln_log(world->context, KILN_LOG_INFO, "after %.6g s: a step of %.3g s is taken back: %s",
-                 begin, h, kiln_step_outcome_text(world->report.outcome));
+                 begin, h, kiln_world_outcome_text(world, outcome, sizeof outcome));
         double strained = world->report.strained > 1.0 ? world->report.strained : 0.0;
         *gave_up =
             !world->moves || !kiln_pace_reject(&state->pace, &world->scene->pace, h, strained);

@@ -71,7 +71,7 @@ static kiln_status cholmod_failure(const cholmod_self *s, kiln_error *error)
     if (s->common.status == CHOLMOD_OUT_OF_MEMORY || s->common.status == CHOLMOD_TOO_LARGE)
         return kiln_fail(error, KILN_ERR_MEMORY, NULL, 0, -1,
                          "the factor of %zu unknowns does not fit in memory", s->unknowns);
-    return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1, "CHOLMOD failed with status %d",
+    return kiln_fail(error, KILN_ERR_NUMERIC, NULL, 0, -1, "CHOLMOD failed with status %d",
                      s->common.status);
 }
 

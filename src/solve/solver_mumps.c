@@ -83,7 +83,7 @@ static kiln_status mumps_failure(const mumps_self *s, kiln_error *error)
     int code = INFO(s, 1);
     /* -7 and -13: an allocation failed; -8, -9, -11 ...: its own workspace was too small. */
     bool memory = code == -7 || code == -13 || code == -8 || code == WORKSPACE_SMALL || code == -11;
-    return kiln_fail(error, memory ? KILN_ERR_MEMORY : KILN_ERR_INPUT, NULL, 0, -1,
+    return kiln_fail(error, memory ? KILN_ERR_MEMORY : KILN_ERR_NUMERIC, NULL, 0, -1,
                      "MUMPS failed with INFOG(1) = %d", code);
 }
 

@@ -21,7 +21,8 @@
     X(KILN_STEP_ENERGY, KILN_ON_VERTEX, "contact makes energy from nothing")                       \
     X(KILN_STEP_LIMIT, KILN_ON_TET, "no equilibrium: matter that flows does not bear this load")   \
     X(KILN_STEP_COARSE, KILN_ON_VERTEX, "another mesh is asked for")                               \
-    X(KILN_STEP_HEAT, KILN_ON_VERTEX, "temperatures were not found")
+    X(KILN_STEP_HEAT, KILN_ON_VERTEX, "temperatures were not found")                               \
+    X(KILN_STEP_NUMERIC, KILN_ON_TET, "a numerical failure")
 
 typedef enum kiln_step_outcome {
 #define KILN_STEP_OUTCOME_ENUM(name, where, text) name,

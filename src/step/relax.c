@@ -310,7 +310,7 @@ static kiln_status go(kiln_relax *relax, kiln_relax_report *report, kiln_error *
                                            : kiln_v3_lerp(s->mesh->u[v], relax->goal.data[v], part);
         report->moved = farthest(relax);
         kiln_status status = kiln_offsets_follow(s->mesh, relax->u.data, error);
-        if (status != KILN_ERR_STATE)
+        if (status != KILN_ERR_NUMERIC)
             return status;
         relax->shortened = true;
     }

@@ -53,7 +53,7 @@ START_TEST(lists_what_would_run)
     expect(out, "floor            plane, friction 0, still");
     expect(out, "holds[1]         9 vertices of all bodies, xyz, still, till 0.5 s");
     expect(out, "loads[1]         pressure on 8 faces of all bodies, a function");
-    expect(out, "params for --set\n  young \n");
+    expect(out, "params for --set\n  young=");
     expect(out, "1 s in about 100 steps, 26 frames");
 }
 END_TEST
@@ -113,6 +113,32 @@ START_TEST(refuses_with_code_2)
 }
 END_TEST
 
+/* What is not wrong, but hardly meant; and what a mesh file says of itself. */
+START_TEST(tells_what_was_hardly_meant)
+{
+    ck_assert_msg(kiln("check bar.lua --set step.dt=10") == 0, "%s", err);
+    expect(err, "step.dt = 10 s is longer than the duration, 1 s");
+    ck_assert_int_eq(run_shell("printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+                               "v .2 .2 .2\nv 1.2 .2 .2\nv .2 1.2 .2\nv .2 .2 1.2\n"
+                               "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
+                               "f 5 7 6\nf 5 6 8\nf 6 7 8\nf 7 5 8\n' >two.obj"),
+                     0);
+    ck_assert_msg(kiln("mesh info two.obj") == 0, "%s", err);
+    expect(out, "defects\n  the surface crosses or touches itself: triangles ");
+    ck_assert_int_eq(
+        run_shell("printf 'MeshVersionFormatted 2\nDimension 3\nVertices 4\n0 0 0 0\n"
+                  "1 0 0 0\n0 1 0 0\n0 0 1 0\nTetrahedra 2\n1 2 3 4 1\n1 2 3 4 1\nEnd\n' "
+                  ">in.mesh"),
+        0);
+    ck_assert_int_eq(
+        run_shell("printf 'return scene { duration = 1, bodies = { body { shape = shape.file "
+                  "{ path = \"in.mesh\" }, material = material { young = 1 } } } }' >in.lua"),
+        0);
+    ck_assert_int_eq(kiln("check in.lua"), 2);
+    expect(err, "repair = true of shape.file");
+}
+END_TEST
+
 START_TEST(writes_the_reference)
 {
     ck_assert_msg(kiln("check --reference scene.md") == 0, "%s", err);
@@ -133,6 +159,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(test_case, speaks_json);
     tcase_add_test(test_case, lists_what_flows_and_is_remeshed);
     tcase_add_test(test_case, refuses_with_code_2);
+    tcase_add_test(test_case, tells_what_was_hardly_meant);
     tcase_add_test(test_case, writes_the_reference);
     return suite;
 }

@@ -370,6 +370,28 @@ START_TEST(what_is_listed_counts)
 }
 END_TEST
 
+/* Frames at 0.2 and at 0.25 s are told apart. */
+START_TEST(captions_tell_the_time)
+{
+    for (int i = 0; i < 2; i++) {
+        char command[500];
+        snprintf(command, sizeof command,
+                 "printf '<VTKFile><Collection>\n"
+                 "<DataSet timestep=\"0\" file=\"frames/000000.vtu\"/>\n"
+                 "<DataSet timestep=\"%g\" file=\"frames/000001.vtu\"/>\n"
+                 "<DataSet timestep=\"%g\" file=\"frames/000002.vtu\"/>\n"
+                 "</Collection></VTKFile>\n' >run/run.pvd",
+                 i ? 0.25 : 0.2, i ? 0.5 : 0.4);
+        ck_assert_int_eq(run_shell(command), 0);
+        ck_assert_int_eq(
+            run_program(i ? "render run -o b.png --frame 1 --size 160x120 --samples 1"
+                          : "render run -o a.png --frame 1 --size 160x120 --samples 1"),
+            0);
+    }
+    ck_assert_int_ne(run_shell("cmp -s a.png b.png"), 0);
+}
+END_TEST
+
 static void expect_refusal(const char *arguments, const char *words)
 {
     char command[300];
@@ -485,6 +507,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, threads_do_not_change_a_film);
     tcase_add_test(all, a_sheet_has_all_tiles);
     tcase_add_test(all, what_is_listed_counts);
+    tcase_add_test(all, captions_tell_the_time);
     tcase_add_test(all, bad_requests_leave_nothing);
     tcase_add_test(all, bad_lists_are_refused_with_their_line);
     tcase_add_test(all, without_ffmpeg_it_says_what_to_do);

@@ -183,7 +183,7 @@ START_TEST(bad_requests_leave_nothing)
     expect_refusal("render ball.mesh -o nowhere/a.png --size 32x32", "nowhere/a.png");
     expect_refusal("render ball.mesh -o a.png --size 10x", "--size");
     expect_refusal("render ball.mesh -o a.png --size 99999x99999", "--size");
-    expect_refusal("render ball.mesh -o a.png --clip w=3", "--clip");
+    expect_refusal("render ball.mesh -o a.png --clip w=3", "x=0.5, y=50%");
     expect_refusal("render ball.mesh -o a.png --clip x=", "--clip");
     expect_refusal("render ball.mesh -o a.png --clip 0,0,0,1", "normal");
     expect_refusal("render ball.mesh -o a.png --clip x=-9", "nothing to show");

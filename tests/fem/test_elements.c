@@ -531,11 +531,11 @@ START_TEST(offsets_move_the_rest_shape)
     ck_assert_double_le(b.term->value(b.term->self, b.x), 1e-25);
     offsets.rest_volume[3] = -1.0;
     kiln_error error = {0};
-    ck_assert_int_eq(kiln_elements_reform(b.elements, b.mesh, &error), KILN_ERR_INPUT);
+    ck_assert_int_eq(kiln_elements_reform(b.elements, b.mesh, &error), KILN_ERR_NUMERIC);
     ck_assert_ptr_nonnull(strstr(error.message, "tet 3"));
     ck_assert_uint_eq(kiln_elements_count(b.elements), 0);
     ck_assert_int_eq(kiln_elements_build(b.elements, b.mesh, b.materials, 1, b.material_of, &error),
-                     KILN_ERR_INPUT);
+                     KILN_ERR_NUMERIC);
     ck_assert_uint_eq(kiln_elements_count(b.elements), 0);
     free_body(&b);
 }

@@ -67,6 +67,29 @@ START_TEST(places_may_count_once)
 }
 END_TEST
 
+/* Joules where the file gives them, parts of the energy where it gives none. */
+START_TEST(tolerances_of_remeshing_are_parts_or_joules)
+{
+    static const struct {
+        const char *said;
+        double split, collapse;
+    } rows[] = {
+        {"", 0.0, 0.0},
+        {", \"split\": {\"acceptance_tolerance\": 0.1}", 0.1, 1e-8},
+        {", \"collapse\": {\"acceptance_tolerance\": -1e-6}", 0.0, 1e-6},
+    };
+    char text[2048];
+    snprintf(text, sizeof text, WITH(", \"space\": {\"remesh\": {\"enabled\": true%s}}"),
+             rows[_i].said);
+    kiln_scene_file *file = load(text);
+    const kiln_scene *scene = kiln_scene_file_scene(file);
+    ck_assert_int_eq(scene->remesh.method, KILN_REMESH_ENERGY);
+    ck_assert_double_eq(scene->remesh.split, rows[_i].split);
+    ck_assert_double_eq(scene->remesh.collapse, rows[_i].collapse);
+    kiln_scene_file_destroy(file);
+}
+END_TEST
+
 START_TEST(stiffness_may_be_adaptive)
 {
     kiln_scene_file *file = load(WITH(", \"contact\": {\"enabled\": true}, "
@@ -599,6 +622,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, settings_are_translated);
     tcase_add_test(all, stiffness_may_be_adaptive);
     tcase_add_loop_test(all, places_may_count_once, 0, 4);
+    tcase_add_loop_test(all, tolerances_of_remeshing_are_parts_or_joules, 0, 3);
     tcase_add_loop_test(all, times_are_translated, 0, COUNT(times));
     tcase_add_loop_test(all, meshes_are_placed, 0, COUNT(places));
     tcase_add_test(all, meshes_are_normalised_and_copied);

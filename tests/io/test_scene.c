@@ -369,7 +369,7 @@ START_TEST(params)
     ck_assert_double_eq(m->young.constant[0], 2e5);
     ck_assert_double_eq(m->poisson.constant[0], 0.25);
     ck_assert_str_eq(m->base.model->name, "stvk");
-    ck_assert_str_eq(kiln_scene_file_params(file), "young model poisson ");
+    ck_assert_str_eq(kiln_scene_file_params(file), "young=1 model=linear poisson=0.25 ");
     kiln_scene_file_destroy(file);
     kiln_context_destroy(context);
 }

@@ -257,7 +257,8 @@ END_TEST
 
 static const bad_text bad_texts[] = {
     {"obj", "", 0, "no vertices"},
-    {"obj", "v 0 0\n", 0, "ends where z"},
+    {"obj", "v 0 0\n", 1, "2 coordinates"},
+    {"obj", "v 0 0\nv 1 0 0\n", 1, "2 coordinates"},
     {"obj", "v 0 nan 0\n", 1, "finite"},
     {"obj", "v 0 0 0\nf 1 1 2\n", 2, "names vertex 2, but there are only 1 so far"},
     {"obj", "v 0 0 0\nf 1 1 0\n", 2, "names vertex 0"},

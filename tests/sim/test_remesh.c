@@ -399,13 +399,16 @@ static void count_warnings(void *user, kiln_log_level level, const char *message
     *(int *)user += level == KILN_LOG_WARNING && strstr(message, "remesh.quality = 0.97") != NULL;
 }
 
-/* A goal out of reach is said once, after a while, and its price is paid once. */
+/* A goal out of reach is said once, after a while, and its price is paid once; not where half of it
+ * is asked for. */
 START_TEST(a_goal_missed_for_long_is_said_once)
 {
     int said = 0;
     begin(1);
     scene->remesh.strain = 0.0;
     scene->remesh.quality = 0.97;
+    scene->remesh.method = _i ? KILN_REMESH_ENERGY : KILN_REMESH_LOCAL;
+    scene->remesh.split = _i ? 1e6 : 0.0;
     scene->velocity_until = 0.0;
     scene->has_velocity_field = false;
     context->log = count_warnings;
@@ -415,7 +418,7 @@ START_TEST(a_goal_missed_for_long_is_said_once)
     for (int step = 0; step < 60; step++) {
         kiln_stats stats = scene_step(world, 100.0);
         late += step >= 40 ? stats.changed : 0.0;
-        ck_assert_int_eq(said, step >= 19);
+        ck_assert_int_eq(said, !_i && step >= 19);
         ck_assert_double_lt(stats.q_min, 0.97);
     }
     ck_assert_double_eq(late, 0.0);
@@ -599,7 +602,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, surfaces_that_are_remeshed_keep_out_of_each_other);
     tcase_add_test(all, a_mesh_at_rest_stays_as_it_is);
     tcase_add_test(all, squeezed_tets_are_left_to_energy);
-    tcase_add_test(all, a_goal_missed_for_long_is_said_once);
+    tcase_add_loop_test(all, a_goal_missed_for_long_is_said_once, 0, 2);
     tcase_add_loop_test(all, sizes_that_need_many_tets_are_told, 0, 2);
     tcase_add_test(all, sizes_follow_by_themselves);
     tcase_add_test(all, clay_that_is_twisted_stays_smooth);

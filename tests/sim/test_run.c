@@ -1,4 +1,5 @@
 #include "scenes.h"
+#include "sim/world_impl.h"
 
 #include <math.h>
 
@@ -192,6 +193,69 @@ START_TEST(static_runs_solve_at_each_frame)
 }
 END_TEST
 
+/* What a module cannot compute of a step longer than it bears. */
+static double bears;
+static kiln_status what_it_is;
+
+static kiln_status create_brittle(kiln_world *world, void **self, kiln_error *error)
+{
+    return kiln_module_make(world, sizeof(char), self, error) ? KILN_OK : KILN_ERR_MEMORY;
+}
+
+static kiln_status fail_if_long(void *self, const kiln_moment *moment, kiln_error *error)
+{
+    (void)self;
+    return moment->end - moment->begin <= bears
+               ? KILN_OK
+               : kiln_fail(error, what_it_is, NULL, 0, -1, "it broke inside");
+}
+
+static const kiln_module brittle = {
+    .name = "brittle", .create = create_brittle, .after_step = fail_if_long};
+
+/* Deep inside a step a numerical failure is found: the step is taken back and tried shorter, to the
+ * shortest, which is diagnosed. Any other failure is an error at once. */
+START_TEST(what_cannot_be_computed_is_tried_shorter)
+{
+    kiln_context *context = kiln_test_context(2);
+    kiln_scene scene_here, *scene = &scene_here;
+    scene_cantilever(scene, context);
+    const kiln_module *modules[KILN_MODULE_ROOM + 1] = {NULL};
+    size_t count = 0;
+    for (; kiln_modules[count]; count++)
+        modules[count] = kiln_modules[count];
+    modules[count] = &brittle;
+    scene->modules = modules;
+    scene->pace.dt = 0.01;
+    scene->pace.dt_min = 0.001;
+    kiln_world *world = scene_world(scene);
+    kiln_stats stats;
+    kiln_diagnosis diagnosis;
+    bool gave_up;
+    kiln_error error = {0};
+    bears = 0.003, what_it_is = KILN_ERR_NUMERIC;
+    ck_assert_int_eq(kiln_world_step(world, 1.0, &stats, &gave_up, &diagnosis, NULL), KILN_OK);
+    ck_assert(!gave_up);
+    ck_assert_double_eq(stats.rejected, 2);
+    ck_assert_double_eq_tol(stats.dt, 0.0025, 1e-12);
+    uint64_t before = kiln_mesh_hash(kiln_world_mesh(world));
+    bears = 0.0;
+    ck_assert_int_eq(kiln_world_step(world, 1.0, &stats, &gave_up, &diagnosis, &error), KILN_OK);
+    ck_assert(gave_up);
+    ck_assert_msg(strstr(diagnosis.text, "gave up at 0.0025 s") &&
+                      strstr(diagnosis.text, "it broke inside"),
+                  "%s", diagnosis.text);
+    what_it_is = KILN_ERR_INPUT;
+    ck_assert_int_eq(kiln_world_step(world, 1.0, &stats, &gave_up, &diagnosis, &error),
+                     KILN_ERR_INPUT);
+    ck_assert_str_eq(error.message, "it broke inside");
+    ck_assert_uint_eq(kiln_mesh_hash(kiln_world_mesh(world)), before);
+    kiln_world_destroy(world);
+    kiln_scene_free(scene);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 START_TEST(memory_does_not_grow)
 {
     kiln_test_heap heap = {0};
@@ -220,6 +284,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, a_stopped_run_goes_on_as_if_nothing_had_been);
     tcase_add_test(all, a_failing_output_ends_the_run);
     tcase_add_test(all, giving_up_leaves_a_frame_and_a_checkpoint);
+    tcase_add_test(all, what_cannot_be_computed_is_tried_shorter);
     tcase_add_test(all, static_runs_solve_at_each_frame);
     tcase_add_test(all, memory_does_not_grow);
     return suite;
