@@ -21,7 +21,7 @@ typedef struct kiln_size_options {
     uint32_t sweeps; /* 3 */
     double enough;   /* part of the edges that may stay outside the bounds: 0.01 */
     double surface;  /* contractions on the surface: alpha - beta Q at least this (DLR 4.4): 0.15 */
-    double flowed;    /* only edges whose ends have flowed by this (remesh options): 0, all */
+    double flowed;   /* only edges whose ends have flowed by this (remesh options): 0, all */
     size_t most_tets; /* no splits beyond this many; 0: no limit */
     /* Vertex field of two uint32 (rule none): calls for which an edge that could not be contracted,
      * or split, is left alone, so that steps of a run do not try the same in vain. New vertices are

@@ -12,7 +12,8 @@
 /* Of the vertices of a part: more of them do not get behind something by a turn or by giving way,
  * and bodies that meet need not do so with most of their length. Who is pressed at the end may
  * have made another give way. Walls do not, and forces are those of the end: who is not pressed has
- * gone round what it met as if that were not there. But a few vertices cut a corner in a turn. */
+ * gone round what it met as if that were not there. But a few vertices cut a corner in a turn, and
+ * who is held goes where the scene leads it, pressed or not. */
 #define PART_PRESSED 0.25
 #define PART_FREE    0.1
 
@@ -166,7 +167,8 @@ static void mark_pressed(kiln_collide *c, const double *end)
 /* Whether so many are too many, of a part or of an obstacle that has crossed the vertex's part. */
 static bool are_many(const kiln_collide *c, uint32_t vertex, size_t behind, size_t all)
 {
-    bool pressed = c->mean_way.data[c->surface.part.data[vertex]].pressed;
+    bool led = c->given->held && c->given->held[vertex] == 7;
+    bool pressed = led || c->mean_way.data[c->surface.part.data[vertex]].pressed;
     return (double)behind > (pressed ? PART_PRESSED : PART_FREE) * (double)all;
 }
 

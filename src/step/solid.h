@@ -144,8 +144,8 @@ kiln_status kiln_solid_try(kiln_solid *solid, const kiln_driver *driver, double 
                            const kiln_solid_clock *clock, kiln_step_report *report,
                            const kiln_vec3 **places, kiln_error *error);
 /* Where Newton starts in the steps to come, [vertex slot], borrowed; NULL: as far as velocities
- * carry. No tet may be inverted there. Steps that were tried began on another mesh, unless `since` is
- * the clock of this one: faces of tets made after that have pressed nothing yet, and newmark's
+ * carry. No tet may be inverted there. Steps that were tried began on another mesh, unless `since`
+ * is the clock of this one: faces of tets made after that have pressed nothing yet, and newmark's
  * accelerations are looked at. */
 void kiln_solid_start_at(kiln_solid *solid, const kiln_vec3 *places, uint32_t since);
 /* Asked of each step that is found, before it reaches the mesh; `places` [vertex slot] are those of

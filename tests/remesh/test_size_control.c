@@ -440,6 +440,39 @@ START_TEST(adapting_can_be_stopped)
 }
 END_TEST
 
+/* Half of the tets have flowed: edges of the others stay as they are, however short. */
+START_TEST(only_what_has_flowed)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=12 ny=4 nz=4 lx=3 ly=1 lz=1");
+    kiln_sizing *sizing = uniform(mesh, 1.2);
+    uint32_t tets = mesh->table[KILN_ON_TET].used;
+    double *flowed = calloc(tets, sizeof *flowed);
+    for (uint32_t t = 0; t < tets; t++)
+        flowed[t] = kiln_tet_centre(mesh, t, mesh->u).x < 1.5 ? INFINITY : 1.0;
+    kiln_remesh_options options = kiln_remesh_default_options();
+    options.sizing = sizing;
+    options.flowed = flowed;
+    kiln_remesher remesher;
+    kiln_size_options size = kiln_size_default_options();
+    kiln_size_report report;
+    size.flowed = INFINITY;
+    ck_assert_int_eq(kiln_remesher_begin(mesh, &options, &remesher, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_size_control(&remesher, &size, &report, NULL), KILN_OK);
+    ck_assert_uint_gt(report.contractions, 20);
+    kiln_remesher_end(&remesher);
+    uint32_t beyond = 0;
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        beyond += kiln_vertex_live(mesh, v) && mesh->u[v].x > 1.5 + 1e-9;
+    ck_assert_uint_eq(beyond, 6 * 25); /* all that were there */
+    kiln_test_audit(mesh);
+    free(flowed);
+    kiln_sizing_destroy(sizing);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("size_control");
@@ -450,6 +483,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, splits_keep_their_floor);
     tcase_add_test(all, contractions_keep_their_ceiling);
     tcase_add_test(all, limits);
+    tcase_add_test(all, only_what_has_flowed);
     tcase_add_test(all, starved_size_control_says_so);
     tcase_add_test(all, a_curved_layer_is_reached);
     tcase_add_test(all, fields_come_along);
