@@ -168,6 +168,13 @@ static void widen(const kiln_remesher *remesher, double times, double *wide)
     *wide = fmax(times, *wide);
 }
 
+/* Liquid that nothing keeps off: with contact wide ways of a surface bring it through others, and
+ * what they were to mend is left as it was with all the rest of the pass. */
+static bool goes_freely(const kiln_local *l, const kiln_keep_out *guard)
+{
+    return !guard->mesh && kiln_scene_has_liquid(l->world->scene);
+}
+
 /* Liquid: what draws back from where it broke, and waves that close, leave cells much smaller than
  * what is asked for, on a surface that bends too much for them to go within the usual band. Steps
  * would be as short as they ask for, and what swings in them is smaller still. */
@@ -244,7 +251,7 @@ static kiln_status change_mesh(kiln_local *l, kiln_remesher *remesher, bool size
     }
     uint32_t shaped = world->mesh->clock;
     KILN_TRY(kiln_dynamic_improve(remesher, &improve, &report, error));
-    if (sized && kiln_scene_has_liquid(world->scene))
+    if (sized && goes_freely(l, guard))
         KILN_TRY(contract_short(l, remesher, &wide, &report, error));
     KILN_TRY(mend_crushed(l, remesher, improve, &wide, &report, error));
     KILN_TRY(kiln_tried_list(world->mesh, shaped, &l->tried[KILN_TRIED_REPAIR], error));
@@ -347,6 +354,8 @@ static kiln_status make_passes(kiln_local *l, const kiln_remesh_options *options
     KILN_TRY(kiln_solid_keep_out(l->world->solid, l->within, &guard, error));
     l->work.remesh_seconds += kiln_wall_seconds() - started;
     guarded.guard = guard.mesh ? &guard.guard : NULL;
+    if (goes_freely(l, &guard))
+        guarded.edge_limit[0] = REPAIRED_SHORTEST;
     kiln_status status = make_clear_pass(l, &guarded, sized, &guard, clear, error);
     if (status == KILN_OK && !*clear && (sized || l->fairs)) {
         l->fairs = false;
@@ -502,7 +511,7 @@ static kiln_remesh_options pass_options(const kiln_local *l)
         l->world->space == KILN_SPACE_MATERIAL && l->settings->method != KILN_REMESH_ENERGY;
     options.bend_elsewhere = l->led;
     options.both_shapes = counts_both_shapes(l);
-    options.edge_limit[0] = kiln_scene_has_liquid(l->world->scene) ? REPAIRED_SHORTEST : 0.0;
+    options.edge_limit[0] = 0.0;
     options.edge_limit[1] = INFINITY;
     return options;
 }
