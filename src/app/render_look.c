@@ -3,8 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_EVENTS = 10 };                                /* surfaces that a ray meets */
-static const double OFFSET = 1e-5;                        /* of rays from the surface they leave */
+enum { MOST_EVENTS = 10, MOST_RAYS = 8 }; /* surfaces that a ray meets; rays that wait */
+static const float FAINT = 0.02f;         /* of all light: what is not followed */
+static const double OFFSET = 1e-5;        /* of rays from the surface they leave */
 static const double KEY_COSINE = 0.985, KEY_SOFT = 0.006; /* of the key light's disc and its rim */
 static const float KEY_LIGHT = 5.0f, KEY_GLOW = 0.35f;
 static const double WET = 2e-3;  /* what is nearer to an obstacle lies on it */
@@ -50,7 +51,15 @@ typedef struct ray {
     kiln_vec3 from, direction; /* unit */
     kiln_rgb weight;
     bool inside;
+    int events; /* surfaces met so far */
 } ray;
+
+/* Of one that the eye sends out: what came back so far, and what was split off on the way. */
+typedef struct sight {
+    kiln_rgb seen;
+    ray waiting[MOST_RAYS];
+    int count;
+} sight;
 
 /* Unpolarised. The cosine is of the angle outside the denser matter. */
 static double fresnel(double index, double cosine)
@@ -155,8 +164,20 @@ static kiln_rgb after_way(const kiln_look *look, kiln_rgb weight, double distanc
                                     expf(-look->absorb.b * d)});
 }
 
-/* A surface of a body: what is thrown back there comes to `seen`, the rest goes on. */
-static void pass(const kiln_look_stage *s, ray *r, const kiln_hit *hit, kiln_rgb *seen)
+/* What a surface keeps inside of light that leaves there waits, where it counts. */
+static void split_off(sight *all, const ray *r, kiln_vec3 from, kiln_vec3 n, double back)
+{
+    ray kept = *r;
+    kept.from = from;
+    kept.direction = mirrored(r->direction, n);
+    kept.weight = scaled(r->weight, (float)back);
+    if (all->count < MOST_RAYS && fmaxf(kept.weight.r, fmaxf(kept.weight.g, kept.weight.b)) > FAINT)
+        all->waiting[all->count++] = kept;
+}
+
+/* A surface of a body: what is thrown back there is seen, outside, or waits, inside; the rest goes
+ * on. */
+static void pass(const kiln_look_stage *s, ray *r, const kiln_hit *hit, sight *all)
 {
     kiln_surface_place at = kiln_render_mesh_at(s->mesh, hit->triangle, hit->u, hit->v);
     kiln_vec3 n = at.normal, d = r->direction;
@@ -168,19 +189,19 @@ static void pass(const kiln_look_stage *s, ray *r, const kiln_hit *hit, kiln_rgb
     }
     if (kiln_v3_dot(n, d) > -0.02) /* smooth normals may look away where facets do not */
         n = kiln_v3_normalize(kiln_v3_madd(n, -kiln_v3_dot(n, d) - 0.02, d));
+    kiln_vec3 near = kiln_v3_madd(at.position, OFFSET, at.face_normal);
     double cosine = -kiln_v3_dot(n, d);
-    bool leaves = bend(s->look->index, r->inside, n, &d);
-    if (!leaves) {
-        d = mirrored(r->direction, n);
-        r->from = kiln_v3_madd(at.position, OFFSET, at.face_normal);
-        r->direction = d;
+    if (!bend(s->look->index, r->inside, n, &d)) {
+        r->from = near;
+        r->direction = mirrored(r->direction, n);
         return; /* still inside */
     }
     double back = fresnel(s->look->index, r->inside ? -kiln_v3_dot(n, d) : cosine);
-    if (!r->inside)
-        *seen = plus(*seen, times(scaled(r->weight, (float)back),
-                                  thrown_back(s, kiln_v3_madd(at.position, OFFSET, at.face_normal),
-                                              mirrored(r->direction, n))));
+    if (r->inside)
+        split_off(all, r, near, n, back);
+    else
+        all->seen = plus(all->seen, times(scaled(r->weight, (float)back),
+                                          thrown_back(s, near, mirrored(r->direction, n))));
     r->weight = scaled(r->weight, (float)(1.0 - back));
     r->from = kiln_v3_madd(at.position, -OFFSET, at.face_normal);
     r->direction = d;
@@ -206,27 +227,45 @@ static bool ends_below(const kiln_look_stage *s, const ray *r, const kiln_hit *a
     return true;
 }
 
+/* The light that a ray ends at. `hit`: of the body that it meets first; NULL: not known. */
+static kiln_rgb follow(const kiln_look_stage *s, ray *r, const kiln_hit *first, sight *all)
+{
+    kiln_hit hit;
+    if (first)
+        hit = *first;
+    for (; r->events < MOST_EVENTS; first = NULL) {
+        if (!first && !kiln_tracer_hit(s->tracer, r->from, r->direction, &hit))
+            return end_of(s, r, NULL);
+        if (hit.triangle >= s->mesh->body_triangles) {
+            if (r->inside)
+                r->weight = after_way(s->look, r->weight, hit.distance);
+            return end_of(s, r, &hit);
+        }
+        kiln_rgb light;
+        if (ends_below(s, r, &hit, &light)) {
+            r->weight = after_way(s->look, r->weight, hit.distance);
+            return light;
+        }
+        r->events++;
+        pass(s, r, &hit, all);
+    }
+    return sky(s, r->direction);
+}
+
 kiln_rgb kiln_look_through(const kiln_look_stage *s, kiln_vec3 from, kiln_vec3 direction,
                            const kiln_hit *first)
 {
     double length = kiln_v3_norm(direction);
-    ray r = {.from = from,
-             .direction = kiln_v3_scale(direction, 1.0 / length),
-             .weight = {1.0f, 1.0f, 1.0f}};
     kiln_hit hit = *first;
-    kiln_rgb seen = {0.0f, 0.0f, 0.0f};
     hit.distance *= length;
-    for (int i = 0; i < MOST_EVENTS; i++) {
-        pass(s, &r, &hit, &seen);
-        if (!kiln_tracer_hit(s->tracer, r.from, r.direction, &hit))
-            return plus(seen, times(r.weight, end_of(s, &r, NULL)));
-        if (r.inside && hit.triangle >= s->mesh->body_triangles)
-            r.weight = after_way(s->look, r.weight, hit.distance);
-        if (hit.triangle >= s->mesh->body_triangles)
-            return plus(seen, times(r.weight, end_of(s, &r, &hit)));
-        kiln_rgb light;
-        if (ends_below(s, &r, &hit, &light))
-            return plus(seen, times(after_way(s->look, r.weight, hit.distance), light));
+    sight all = {.waiting = {{.from = from,
+                              .direction = kiln_v3_scale(direction, 1.0 / length),
+                              .weight = {1.0f, 1.0f, 1.0f}}},
+                 .count = 1};
+    for (first = &hit; all.count > 0; first = NULL) {
+        ray r = all.waiting[--all.count];
+        kiln_rgb light = follow(s, &r, first, &all);
+        all.seen = plus(all.seen, times(r.weight, light));
     }
-    return plus(seen, times(r.weight, sky(s, r.direction)));
+    return all.seen;
 }

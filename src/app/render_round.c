@@ -7,6 +7,7 @@
 enum { CUTS = 4, POINTS = (CUTS + 1) * (CUTS + 2) / 2, PIECES = CUTS * CUTS };
 /* Cosine between the mean normal of a vertex and its faces below which it is sharp. */
 static const double SHARP = 0.8;
+enum { CALMED = 2 }; /* times that normals are */
 
 /* One triangle's patch: corners, their normals (0 where sharp) and the inner control point. */
 typedef struct patch {
@@ -181,6 +182,21 @@ static void find_sharp(const kiln_render_mesh *m, const kiln_vec3 *mean, kiln_ve
     }
 }
 
+/* Normals that jump from vertex to vertex make the border of what is thrown back inside ragged:
+ * each becomes the mean of its own and of what is around it. Sharp ones stay and are not asked. */
+static void calm(const kiln_render_mesh *m, kiln_vec3 *sum, kiln_vec3 *normal)
+{
+    memset(sum, 0, m->body_vertices * sizeof *sum);
+    for (size_t i = 0; i < 3 * m->body_triangles; i++) {
+        uint32_t v = m->corner[i / 3][i % 3], w = m->corner[i / 3][(i + 1) % 3];
+        sum[v] = kiln_v3_add(sum[v], normal[w]);
+        sum[w] = kiln_v3_add(sum[w], normal[v]);
+    }
+    for (size_t v = 0; v < m->body_vertices; v++)
+        if (kiln_v3_norm2(normal[v]) > 0.0 && kiln_v3_norm2(sum[v]) > 0.0)
+            normal[v] = kiln_v3_normalize(kiln_v3_add(normal[v], kiln_v3_normalize(sum[v])));
+}
+
 static kiln_status make_room(kiln_render_mesh *to, kiln_error *error)
 {
     size_t count = to->triangle_count;
@@ -226,6 +242,8 @@ kiln_status kiln_render_round(kiln_render_mesh *mesh, kiln_error *error)
         return kiln_fail_memory(error, from.vertex_count * sizeof *mean);
     find_normals(&from, mean);
     find_sharp(&from, mean, normal);
+    for (int i = 0; i < CALMED; i++)
+        calm(&from, mean, normal);
     rounding job = {&from, &to, normal};
     kiln_parallel_for(from.arena->context, from.body_triangles, 1024, round_chunk, &job);
     keep_rest(&from, &to);

@@ -119,6 +119,26 @@ START_TEST(light_goes_through_honey)
 }
 END_TEST
 
+/* Light that enters the top of a block leaves its far side at a grazing angle or not at all. Under
+ * a bright sky nothing is dark there: what is not let out goes on inside. */
+START_TEST(what_is_thrown_back_inside_is_seen)
+{
+    static const char *const from[] = {"30,22", "30,27"};
+    ck_assert_int_eq(run_program("mesh generate box n=6 -o block.mesh"), 0);
+    for (int i = 0; i < 2; i++) {
+        char command[160];
+        snprintf(command, sizeof command,
+                 "render block.mesh -o a.png --size 320x200 --look water --no-ground --camera %s",
+                 from[i]);
+        ck_assert_int_eq(run_program(command), 0);
+        picture p = load("a.png");
+        for (int k = 0; k < p.width * p.height; k++)
+            ck_assert_int_gt(p.rgb[3 * k] + p.rgb[3 * k + 1] + p.rgb[3 * k + 2], 400);
+        free(p.rgb);
+    }
+}
+END_TEST
+
 START_TEST(every_option_shows)
 {
     const char *look[] = {"",
@@ -304,6 +324,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, a_ball_is_seen_and_framed);
     tcase_add_test(all, threads_do_not_change_a_bit);
     tcase_add_test(all, light_goes_through_honey);
+    tcase_add_test(all, what_is_thrown_back_inside_is_seen);
     tcase_add_test(all, every_option_shows);
     tcase_add_test(all, defective_meshes_are_drawn);
     tcase_add_test(all, bad_requests_leave_nothing);
