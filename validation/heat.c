@@ -519,7 +519,9 @@ kiln_status kiln_validate_H5(kiln_validation *validation, kiln_error *error)
     return KILN_OK;
 }
 
-/* H6: what is compressed grows warm. */
+/* H6: what is compressed grows warm. In a time too short for it to give way. */
+
+static const double SQUEEZED = 1e-12; /* s */
 
 typedef struct squeeze {
     double rate[3]; /* 1/s, along the axes */
@@ -530,7 +532,8 @@ static kiln_status watch_squeeze(kiln_trial *trial, kiln_world *world, kiln_erro
 {
     squeeze *out = trial->user;
     kiln_stats stats = {.time = 0.0};
-    KILN_TRY(kiln_trial_step(trial, world, &stats, error));
+    for (int i = 0; i < 2; i++) /* what a step compresses warms the next */
+        KILN_TRY(kiln_trial_step(trial, world, &stats, error));
     out->warmed = fabs(stats.temperature_max - 298.5) > fabs(stats.temperature_min - 298.5)
                       ? stats.temperature_max - 298.5
                       : stats.temperature_min - 298.5;
@@ -558,8 +561,8 @@ static kiln_status press(kiln_validation *validation, const kiln_view *view, squ
                             .cells = {2, 2, 2},
                             .pattern = "kuhn",
                             .integrator = KILN_IMPLICIT_EULER,
-                            .dt = 1e-9,
-                            .steps = 1,
+                            .dt = SQUEEZED,
+                            .steps = 2,
                             .start = 298.5};
     kiln_trial trial;
     kiln_heat_settings *heat;
@@ -578,8 +581,10 @@ kiln_status kiln_validate_H6(kiln_validation *validation, kiln_error *error)
 {
     for (size_t v = 0; kiln_view_at(v); v++) {
         const kiln_view *view = kiln_view_at(v);
-        squeeze even = {.rate = {-0.01 / 3e-9, -0.01 / 3e-9, -0.01 / 3e-9}};
-        squeeze shear = {.rate = {0.01 / 1e-9, -0.01 / 1e-9, 0.0}};
+        double third =
+            (cbrt(0.99) - 1.0) / SQUEEZED; /* 1/s: of 1 % of the volume in the first step */
+        squeeze even = {.rate = {third, third, third}};
+        squeeze shear = {.rate = {0.01 / SQUEEZED, -0.01 / 1.01 / SQUEEZED, 0.0}};
         KILN_TRY(press(validation, view, &even, error));
         kiln_validation_report(validation, even.warmed, kiln_near(7.857, 7.857e-3),
                                "lead compressed by 1 %% of its volume, %s: K warmer", view->name);

@@ -1,6 +1,7 @@
 /* The module of heat: temperatures are a field of vertices, found before the bodies move in a step.
- * Matter that would expand then pushes (fem/thermal_stress.h). What is compressed grows warm by the
- * velocities of the begin, what has flowed in a step warms the next. */
+ * Matter that would expand then pushes (fem/thermal_stress.h). What was compressed or has flowed in
+ * a step warms the next. Velocities at the begin would not do: what hits a wall would be warmed as
+ * if it went on into it. */
 #include "sim/heat.h"
 
 #include "fem/plasticity.h"
@@ -103,7 +104,7 @@ static kiln_status add_fields(kiln_world_heat *h, kiln_error *error)
     if (h->works)
         KILN_TRY(kiln_mesh_add_field(mesh, FIELD_WARMED, KILN_ON_TET, KILN_F64, 1,
                                      KILN_RULE_AVERAGE, error));
-    if (h->works || world->melts)
+    if (h->works || world->melts || expands(world->scene))
         KILN_TRY(kiln_mesh_add_field(mesh, KILN_FIELD_HEAT_COMES, KILN_ON_TET, KILN_F64, 1,
                                      KILN_RULE_CONSERVE, error));
     if (h->bends && world->remeshes)
@@ -159,6 +160,7 @@ static void destroy(void *self)
     kiln_array_free(context, &h->mass);
     kiln_array_free(context, &h->conductivity);
     kiln_array_free(context, &h->mises);
+    kiln_array_free(context, &h->room);
     kiln_array_free(context, &h->shut);
     kiln_array_free(context, &h->matter);
     kiln_world_heat_free_contact(h);
@@ -235,39 +237,43 @@ static double mean_of(const kiln_mesh *mesh, uint32_t tet, const double *values)
     return 0.25 * (values[v[0]] + values[v[1]] + values[v[2]] + values[v[3]]);
 }
 
-/* By how fast its volume grows, m^3/s. */
-static double growth_of(const kiln_mesh *mesh, uint32_t tet, const kiln_vec3 *velocity)
+static double room_of(const kiln_mesh *mesh, uint32_t tet)
 {
-    double sum = 0.0;
-    for (int k = 0; k < 4; k++) {
-        const uint32_t *v = mesh->tet[tet].v;
-        const uint8_t *f = kiln_face_corner[k];
-        const kiln_vec3 *x = mesh->x;
-        kiln_vec3 twice =
-            kiln_v3_cross(kiln_v3_sub(x[v[f[1]]], x[v[f[0]]]), kiln_v3_sub(x[v[f[2]]], x[v[f[0]]]));
-        sum -= kiln_v3_dot(twice, velocity[v[k]]) / 6.0;
-    }
-    return sum;
+    const uint32_t *v = mesh->tet[tet].v;
+    return kiln_tet_volume(mesh->x[v[0]], mesh->x[v[1]], mesh->x[v[2]], mesh->x[v[3]]);
 }
 
-/* What is compressed grows warm (SLI eq. 10): -(3 lambda + 2 mu) alpha T div v. */
+static bool warms_by_compression(const kiln_world_heat *h)
+{
+    return h->stress && h->settings->compression && h->world->moves;
+}
+
+static kiln_status note_rooms(kiln_world_heat *h, kiln_error *error)
+{
+    const kiln_mesh *mesh = h->world->mesh;
+    size_t tets = mesh->table[KILN_ON_TET].used;
+    KILN_TRY(kiln_array_reserve(h->world->context, &h->room, tets + 1, error));
+    h->room.count = tets;
+    for (uint32_t t = 0; t < tets; t++)
+        h->room.data[t] = room_of(mesh, t);
+    return KILN_OK;
+}
+
+/* What was compressed grows warm (SLI eq. 10): -(3 lambda + 2 mu) alpha T times the growth of its
+ * volume. Tets divided for the step alone are liquid, which does not expand. */
 static void add_compression(kiln_world_heat *h)
 {
     const kiln_mesh *mesh = h->world->mesh;
     const double *T = temperature_of(h);
-    const kiln_vec3 *v =
-        (const kiln_vec3 *)(const void *)kiln_world_column(h->world, KILN_ON_VERTEX, "v");
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
-        double coupling = coupling_of(h, t);
-        if (coupling == 0.0)
-            continue;
-        double watts = -coupling * mean_of(mesh, t, T) * growth_of(mesh, t, v);
-        for (int k = 0; k < 4; k++)
-            kiln_heat_supply(h->heat, mesh->tet[t].v[k], 0.25 * watts);
+    double *comes = kiln_world_column(h->world, KILN_ON_TET, KILN_FIELD_HEAT_COMES);
+    for (uint32_t t = 0; t < h->room.count; t++) {
+        double coupling = kiln_tet_live(mesh, t) ? coupling_of(h, t) : 0.0;
+        if (coupling != 0.0)
+            comes[t] -= coupling * mean_of(mesh, t, T) * (room_of(mesh, t) - h->room.data[t]);
     }
 }
 
-/* What flow has left, spread over the step. */
+/* What flow and compression have left, spread over the step. */
 static void add_work(kiln_world_heat *h, double length)
 {
     const kiln_mesh *mesh = h->world->mesh;
@@ -299,8 +305,6 @@ static kiln_status collect(kiln_world_heat *h, const kiln_interval *interval, ki
     kiln_heat_clear(h->heat);
     KILN_TRY(kiln_world_heat_load(h, interval->begin, interval->end, error));
     KILN_TRY(kiln_world_heat_join(h, error));
-    if (h->stress && h->settings->compression && h->world->moves)
-        add_compression(h);
     add_work(h, interval->end - interval->begin);
     return KILN_OK;
 }
@@ -392,6 +396,8 @@ static kiln_status advance(void *self, const kiln_interval *interval, kiln_step_
         KILN_TRY(kiln_rewind_save(mesh, KILN_ON_TET, KILN_FIELD_HEAT_COMES, KILN_SAVE_COPY, error));
     KILN_TRY(find_matter(h, &matter, error));
     KILN_TRY(collect(h, interval, error));
+    if (warms_by_compression(h))
+        KILN_TRY(note_rooms(h, error));
     KILN_TRY(kiln_heat_step(h->heat, &matter, (kiln_heat_scheme)h->settings->scheme,
                             interval->end - interval->begin, temperature_of(h), &h->report, error));
     if (h->report.outcome != KILN_SOLVE_OK || !h->report.settled)
@@ -444,10 +450,8 @@ static kiln_status start(void *self, kiln_error *error)
 }
 
 /* The work of what has flowed since: its stress times the strain, of the rest volume. */
-static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
+static kiln_status add_flow(kiln_world_heat *h, kiln_error *error)
 {
-    (void)moment;
-    kiln_world_heat *h = self;
     const kiln_world *world = h->world;
     kiln_mesh *mesh = world->mesh;
     size_t tets = mesh->table[KILN_ON_TET].used;
@@ -470,6 +474,15 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
             work[t] += h->settings->plastic_work * h->mises.data[t] * grown * volume;
     }
     return KILN_OK;
+}
+
+static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
+{
+    (void)moment;
+    kiln_world_heat *h = self;
+    if (warms_by_compression(h))
+        add_compression(h);
+    return add_flow(h, error);
 }
 
 static void step_back(void *self)

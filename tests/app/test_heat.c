@@ -4,7 +4,15 @@
 #include <math.h>
 
 enum { TEXT = 1 << 18 };
-enum { VERTICES = 3, CHANGED = 42, COLDEST = 61, HOTTEST, HEAT, HEAT_IN }; /* of stats.csv */
+enum {
+    VERTICES = 3,
+    VOLUME = 6,
+    CHANGED = 42,
+    COLDEST = 61,
+    HOTTEST,
+    HEAT,
+    HEAT_IN
+}; /* of stats.csv */
 
 #define METAL                                                                                      \
     "local metal = material { young = 1e9, poisson = 0.3, density = 8000,\n"                       \
@@ -154,6 +162,30 @@ START_TEST(what_flows_grows_warm)
 }
 END_TEST
 
+/* A block that hits a wall has the heat of what it was compressed by, not of what it would have
+ * been had it gone on: (3 lambda + 2 mu) alpha T times its volume less, a step later. */
+START_TEST(what_is_compressed_grows_warm_by_as_much)
+{
+    write_file("hit.lua",
+               "local metal = material { young = 1e9, poisson = 0.3, density = 8000,\n"
+               "  thermal = thermal { conductivity = 0, capacity = 500, expansion = 1e-5 } }\n"
+               "return scene { duration = 1e-3, heat = heat { temperature = 300 },\n"
+               "  contact = contact { thickness = 1e-3 }, obstacles = { obstacle.plane {} },\n"
+               "  bodies = { body { shape = shape.box { lx = 0.1, ly = 0.1, lz = 0.1, n = 4 },\n"
+               "    at = { 0, 0, 2e-3 }, velocity = { 0, 0, -60 }, material = metal } },\n"
+               "  step = { integrator = 'bdf2', dt = 5e-5 } }\n");
+    ck_assert_int_eq(run_program("run hit.lua -o a --threads 1 --quiet"), 0);
+    double coupling = 1e9 / (1.0 - 2.0 * 0.3) * 1e-5, most = 0.0;
+    for (int row = 1; row <= 20; row++) {
+        double warmed = figure("a", row, HEAT) - figure("a", 0, HEAT);
+        double less = figure("a", 0, VOLUME) - figure("a", row - 1, VOLUME);
+        most = fmax(most, warmed);
+        ck_assert_double_eq_tol(warmed, coupling * 300.0 * less, 0.5);
+    }
+    ck_assert_double_gt(most, 400.0);
+}
+END_TEST
+
 /* Functions of a material see its temperature. */
 START_TEST(functions_see_the_temperature)
 {
@@ -184,6 +216,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(c, remeshing_within_the_step_keeps_the_heat);
     tcase_add_test(c, bodies_that_touch_share_their_heat);
     tcase_add_test(c, what_flows_grows_warm);
+    tcase_add_test(c, what_is_compressed_grows_warm_by_as_much);
     tcase_add_test(c, functions_see_the_temperature);
     return suite;
 }
