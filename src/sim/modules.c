@@ -14,13 +14,13 @@ const kiln_module *const kiln_modules[] = {
     &kiln_module_fairing, /* before the material follows */
     &kiln_module_waterline,
     &kiln_module_flow,
-    &kiln_module_heat,   /* of what has flowed */
-    &kiln_module_phases, /* by the temperatures of the step */
+    &kiln_module_heat, /* of what has flowed */
     &kiln_module_forces,
     &kiln_module_surfaces,
     &kiln_module_probes,
     &kiln_module_pressed,
     &kiln_module_tracers, /* while the tets are those of the step */
+    &kiln_module_phases,  /* by its temperatures, once its forces are kept */
     &kiln_module_through, /* before remeshing, which makes its layers good */
     &kiln_module_pinch,   /* likewise its ends */
     &kiln_module_remesh_local,

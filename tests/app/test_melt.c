@@ -5,13 +5,16 @@
 
 enum { TEXT = 1 << 18 };
 enum { /* of stats.csv */
+       DT = 2,
        TETS = 4,
        QUALITY = 5,
        VOLUME = 6,
        REST_VOLUME = 7,
        MOMENTUM = 8,
+       PZ = 10,
        ELASTIC = 15,
        REJECTED = 31,
+       FZ = 38,
        CHANGED = 42,
        HEAT = 63,
        HEAT_IN = 64,
@@ -200,6 +203,15 @@ START_TEST(a_block_sinks_on_a_hot_plate)
     ck_assert_double_eq_tol(figure("a", last, REST_VOLUME) / 2.7e-5, 1.0, 1e-12);
     ck_assert_double_eq_tol(figure("a", last, VOLUME) / 2.7e-5, 1.0, 5e-3);
     ck_assert_double_ge(figure("a", last, QUALITY), 0.2);
+    /* Also where tets turn: what the plate does is what momentum becomes, less the weight. */
+    double weight = 900 * 2.7e-5 * 9.81, turned = 0.0;
+    for (int row = 1; row <= last; row++) {
+        double gained = figure("a", row, PZ) - figure("a", row - 1, PZ);
+        ck_assert_double_eq_tol(figure("a", row, FZ), gained / figure("a", row, DT) + weight,
+                                1e-3 * weight);
+        turned += figure("a", row, TURNED);
+    }
+    ck_assert_double_gt(turned, 0.0);
 }
 END_TEST
 
