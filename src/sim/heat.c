@@ -10,9 +10,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Of tets: the plastic strain whose work has become heat. Of vertices: heat, J/kg, which transfers
- * keep where the same temperature may be that of more or less of it. */
+/* Of tets: the plastic strain whose work has become heat; the room in the world, m^3/kg, by which
+ * compression has made heat. Of vertices: heat, J/kg, which transfers keep where the same
+ * temperature may be that of more or less of it. */
 #define FIELD_WARMED "strain_warmed"
+#define FIELD_ROOM   "room_warmed"
 #define FIELD_HEAT   "enthalpy"
 
 static double *temperature_of(const kiln_world_heat *h)
@@ -116,6 +118,8 @@ static kiln_status add_fields(kiln_world_heat *h, kiln_error *error)
                                  KILN_RULE_INTERPOLATE, error));
     memcpy(kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_REFERENCE), temperature_of(h),
            vertices * sizeof(double));
+    KILN_TRY(
+        kiln_mesh_add_field(mesh, FIELD_ROOM, KILN_ON_TET, KILN_F64, 1, KILN_RULE_AVERAGE, error));
     return kiln_thermal_stress_create(world->context, &h->stress, error);
 }
 
@@ -160,7 +164,6 @@ static void destroy(void *self)
     kiln_array_free(context, &h->mass);
     kiln_array_free(context, &h->conductivity);
     kiln_array_free(context, &h->mises);
-    kiln_array_free(context, &h->room);
     kiln_array_free(context, &h->shut);
     kiln_array_free(context, &h->matter);
     kiln_world_heat_free_contact(h);
@@ -243,34 +246,28 @@ static double room_of(const kiln_mesh *mesh, uint32_t tet)
     return kiln_tet_volume(mesh->x[v[0]], mesh->x[v[1]], mesh->x[v[2]], mesh->x[v[3]]);
 }
 
-static bool warms_by_compression(const kiln_world_heat *h)
-{
-    return h->stress && h->settings->compression && h->world->moves;
-}
-
-static kiln_status note_rooms(kiln_world_heat *h, kiln_error *error)
-{
-    const kiln_mesh *mesh = h->world->mesh;
-    size_t tets = mesh->table[KILN_ON_TET].used;
-    KILN_TRY(kiln_array_reserve(h->world->context, &h->room, tets + 1, error));
-    h->room.count = tets;
-    for (uint32_t t = 0; t < tets; t++)
-        h->room.data[t] = room_of(mesh, t);
-    return KILN_OK;
-}
-
 /* What was compressed grows warm (SLI eq. 10): -(3 lambda + 2 mu) alpha T times the growth of its
- * volume. Tets divided for the step alone are liquid, which does not expand. */
-static void add_compression(kiln_world_heat *h)
+ * volume since the last time. Transfers make means of that volume as they do of the shape, so what
+ * remeshing gives is taken into account and no cycle of both makes heat. */
+static kiln_status add_compression(kiln_world_heat *h, kiln_error *error)
 {
-    const kiln_mesh *mesh = h->world->mesh;
+    kiln_mesh *mesh = h->world->mesh;
     const double *T = temperature_of(h);
+    kiln_heat_matter matter = {.material = kiln_world_material_of(mesh)};
+    if (!h->stress || !h->settings->compression || !h->world->moves)
+        return KILN_OK;
+    KILN_TRY(find_mass(h, &matter, error));
+    KILN_TRY(kiln_rewind_save(mesh, KILN_ON_TET, FIELD_ROOM, KILN_SAVE_COPY, error));
+    double *room = kiln_world_column(h->world, KILN_ON_TET, FIELD_ROOM);
     double *comes = kiln_world_column(h->world, KILN_ON_TET, KILN_FIELD_HEAT_COMES);
-    for (uint32_t t = 0; t < h->room.count; t++) {
-        double coupling = kiln_tet_live(mesh, t) ? coupling_of(h, t) : 0.0;
-        if (coupling != 0.0)
-            comes[t] -= coupling * mean_of(mesh, t, T) * (room_of(mesh, t) - h->room.data[t]);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        if (!kiln_tet_live(mesh, t))
+            continue;
+        double now = room_of(mesh, t);
+        comes[t] -= coupling_of(h, t) * mean_of(mesh, t, T) * (now - room[t] * matter.mass[t]);
+        room[t] = now / matter.mass[t];
     }
+    return KILN_OK;
 }
 
 /* What flow and compression have left, spread over the step. */
@@ -396,8 +393,6 @@ static kiln_status advance(void *self, const kiln_interval *interval, kiln_step_
         KILN_TRY(kiln_rewind_save(mesh, KILN_ON_TET, KILN_FIELD_HEAT_COMES, KILN_SAVE_COPY, error));
     KILN_TRY(find_matter(h, &matter, error));
     KILN_TRY(collect(h, interval, error));
-    if (warms_by_compression(h))
-        KILN_TRY(note_rooms(h, error));
     KILN_TRY(kiln_heat_step(h->heat, &matter, (kiln_heat_scheme)h->settings->scheme,
                             interval->end - interval->begin, temperature_of(h), &h->report, error));
     if (h->report.outcome != KILN_SOLVE_OK || !h->report.settled)
@@ -444,6 +439,9 @@ static kiln_status start(void *self, kiln_error *error)
                                .material = kiln_world_material_of(h->world->mesh)};
     KILN_TRY(find_mass(h, &matter, error));
     h->report.heat = kiln_heat_stored(h->heat, &matter, temperature_of(h));
+    double *room = kiln_world_column(h->world, KILN_ON_TET, FIELD_ROOM);
+    for (uint32_t t = 0; room && t < h->world->mesh->table[KILN_ON_TET].used; t++)
+        room[t] = room_of(h->world->mesh, t) / matter.mass[t];
     if (h->stress)
         KILN_TRY(kiln_solid_add_term(h->world->solid, kiln_thermal_stress_term(h->stress), error));
     return kiln_world_put_stepper_first(h->world, &stepper, error);
@@ -480,8 +478,7 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
 {
     (void)moment;
     kiln_world_heat *h = self;
-    if (warms_by_compression(h))
-        add_compression(h);
+    KILN_TRY(add_compression(h, error));
     return add_flow(h, error);
 }
 

@@ -30,7 +30,6 @@ typedef struct kiln_world_heat {
     bool works;                               /* flow makes heat */
     bool bends;                               /* heat is no straight line in temperature */
     kiln_f64_array mass, conductivity, mises; /* [tet slot]; mass where the mesh has none */
-    kiln_f64_array room; /* [tet slot] m^3 in the world at the begin of the step */
     KILN_ARRAY_OF(uint8_t)
     shut;                  /* [face slot] something else than air is there */
     kiln_u32_array matter; /* [part] a material whose heat is that of all of it; KILN_NONE: none */

@@ -186,6 +186,37 @@ START_TEST(what_is_compressed_grows_warm_by_as_much)
 }
 END_TEST
 
+/* A slug of lead on a wall, its mesh repaired in every step: what repairs give back of its volume
+ * and steps compress again makes no heat. */
+START_TEST(repairs_do_not_make_heat_of_compression)
+{
+    write_file(
+        "slug.lua",
+        "local lead = material { model = 'neo-hookean-split', young = 16e9, poisson = 0.44,\n"
+        "  density = 11300, thermal = thermal { conductivity = 35, capacity = 130,\n"
+        "  expansion = 29e-6 }, plastic = plastic { norm = 'mises', flow = 'instant',\n"
+        "  yield_stress = 20e6 } }\n"
+        "return scene { duration = 2.4e-5, obstacles = { obstacle.plane {} },\n"
+        "  heat = heat { temperature = 298.5, plastic_work = 0 },\n"
+        "  contact = contact { thickness = 1.5e-4 },\n"
+        "  remesh = remesh { method = 'local', space = 'world' },\n"
+        "  bodies = { body { shape = shape.cylinder { radius = 4.5e-3, height = 9e-3,\n"
+        "    h = 3e-3 }, at = { 0, 0, 2e-4 }, velocity = { 0, 0, -200 }, material = lead } },\n"
+        "  step = { integrator = 'implicit-euler', dt = 5e-7 } }\n");
+    ck_assert_int_eq(run_program("run slug.lua -o a --threads 1 --quiet"), 0);
+    int last = rows_of("a") - 1;
+    const int parts[] = {KINETIC, ELASTIC, HEAT};
+    double changed = 0.0, energy[2] = {0.0, 0.0}; /* J after two thirds, and in the end */
+    for (int row = 1; row <= last; row++)
+        changed += figure("a", row, CHANGED);
+    ck_assert_double_gt(changed, 1000.0);
+    for (int i = 0; i < 2; i++)
+        for (int c = 0; c < 3; c++)
+            energy[i] += figure("a", i ? last : 2 * last / 3, parts[c]);
+    ck_assert_double_lt(energy[1], energy[0]);
+}
+END_TEST
+
 /* Functions of a material see its temperature. */
 START_TEST(functions_see_the_temperature)
 {
@@ -217,6 +248,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(c, bodies_that_touch_share_their_heat);
     tcase_add_test(c, what_flows_grows_warm);
     tcase_add_test(c, what_is_compressed_grows_warm_by_as_much);
+    tcase_add_test(c, repairs_do_not_make_heat_of_compression);
     tcase_add_test(c, functions_see_the_temperature);
     return suite;
 }
