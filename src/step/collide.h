@@ -118,7 +118,8 @@ typedef struct kiln_collide {
     const kiln_mesh *mesh; /* borrowed */
     kiln_contact_options options;
     double slip_speed; /* m/s */
-    double hardness;   /* times the stiffness; 1 unless it is adaptive */
+    double hardness;   /* times the stiffness; 1 unless it adapts */
+    bool adapts;       /* options.adaptive, or steps have failed */
     double nearest;    /* of the pairs at the last matrix but one of this solve, of their reach */
     int matrices;      /* in this solve, since angles between edges were taken */
     int turned;        /* how often they were taken again */
@@ -278,6 +279,9 @@ double kiln_collide_way(kiln_collide *collide, const double *x, const double *to
  */
 kiln_status kiln_collide_behind(kiln_collide *collide, const double *begin, const double *end,
                                 bool stays, uint32_t *vertex, kiln_error *error);
+/* What the fastest surfaces are apart from each other in their ways, over the thickness or the
+ * shortest edge, whichever is less. */
+double kiln_collide_haste(const kiln_collide *collide, const double *begin, const double *end);
 /* Pairs within reach at x. */
 size_t kiln_collide_count(kiln_collide *collide, const double *x);
 /* By how much the normal forces at x differ from those friction has, relative to their sum. */

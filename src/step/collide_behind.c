@@ -388,6 +388,14 @@ static uint32_t find_wall(const kiln_collide *c, const kiln_vec3 *begin, const k
     return KILN_NONE;
 }
 
+double kiln_collide_haste(const kiln_collide *c, const double *begin, const double *end)
+{
+    if (c->surface.faces.count == 0)
+        return 0.0;
+    return spread(c, kiln_collide_points(begin), kiln_collide_points(end)) /
+           fmin(c->shortest, c->options.thickness);
+}
+
 kiln_status kiln_collide_behind(kiln_collide *c, const double *begin, const double *end, bool stays,
                                 uint32_t *vertex, kiln_error *error)
 {
