@@ -483,7 +483,7 @@ kiln_status kiln_collide_expect(void *self, const double *x, kiln_error *error)
     if (c->options.once)
         kiln_collide_weigh_again(c, x);
     turn_again(c, x);
-    if (c->adapts)
+    if (c->options.adaptive)
         kiln_collide_look_harder(c, x);
     KILN_TRY(kiln_collide_failure(c, error));
     return couple(c, false, error);
