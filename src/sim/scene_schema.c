@@ -64,8 +64,8 @@ static kiln_status check_steps(const kiln_scene *scene, kiln_error *error)
                                  duration, pace->dt);
     if (pace->dt_min < KILN_SHORTEST_TRY * duration)
         return kiln_fail_setting(error, "step.dt_min",
-                                 "must be at least %g of the duration, %g s, got %g", KILN_SHORTEST_TRY,
-                                 duration, pace->dt_min);
+                                 "must be at least %g of the duration, %g s, got %g",
+                                 KILN_SHORTEST_TRY, duration, pace->dt_min);
     return KILN_OK;
 }
 

@@ -19,7 +19,7 @@
 #define LEAST        0.02
 #define WANTED       0.3
 #define FAR          0.6
-#define CONTACT      1e-3 /* what is nearer at the end of a solve is as good as in contact */
+#define CONTACT      1e-3  /* what is nearer at the end of a solve is as good as in contact */
 #define MOST_AT_ONCE 100.0 /* a step that was cut short is not what is pressed in the end */
 #define HARDEST      1e9
 
