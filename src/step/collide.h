@@ -109,7 +109,8 @@ typedef struct kiln_collide_once {
 typedef struct kiln_mean_way {
     kiln_vec3 way;
     size_t vertices;
-    double extent; /* diagonal of its box, m */
+    kiln_box box;
+    double extent; /* its diagonal, m */
     bool pressed;  /* by something at the end */
 } kiln_mean_way;
 

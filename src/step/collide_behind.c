@@ -192,23 +192,24 @@ static double diagonal(kiln_box box)
     return kiln_v3_norm(kiln_v3_sub(box.high, box.low));
 }
 
-/* Of parts and of obstacles. */
+/* Of parts and of obstacles, whose points lie together. */
 static kiln_status find_extents(kiln_collide *c, const kiln_vec3 *begin, kiln_error *error)
 {
-    const kiln_u32_array *part = &c->surface.part, *obstacle = &c->walls.obstacle;
-    for (uint32_t p = 0; p < c->mean_way.count; p++) {
-        kiln_box box = kiln_box_empty();
-        for (size_t i = 0; i < c->surface.vertices.count; i++)
-            if (part->data[c->surface.vertices.data[i]] == p)
-                box = kiln_box_grow(box, begin[c->surface.vertices.data[i]]);
-        c->mean_way.data[p].extent = diagonal(box);
+    const kiln_u32_array *vertices = &c->surface.vertices, *obstacle = &c->walls.obstacle;
+    for (size_t p = 0; p < c->mean_way.count; p++)
+        c->mean_way.data[p].box = kiln_box_empty();
+    for (size_t i = 0; i < vertices->count; i++) {
+        kiln_mean_way *of = &c->mean_way.data[c->surface.part.data[vertices->data[i]]];
+        of->box = kiln_box_grow(of->box, begin[vertices->data[i]]);
     }
+    for (size_t p = 0; p < c->mean_way.count; p++)
+        c->mean_way.data[p].extent = diagonal(c->mean_way.data[p].box);
     KILN_TRY(kiln_array_reserve(c->context, &c->extent, c->walls.obstacle_count + 1, error));
-    for (size_t o = 0; o < c->walls.obstacle_count; o++) {
+    for (size_t i = 0; i < obstacle->count;) {
         kiln_box box = kiln_box_empty();
-        for (size_t i = 0; i < obstacle->count; i++)
-            if (obstacle->data[i] == o)
-                box = kiln_box_grow(box, begin[c->first_wall + i]);
+        uint32_t o = obstacle->data[i];
+        for (; i < obstacle->count && obstacle->data[i] == o; i++)
+            box = kiln_box_grow(box, begin[c->first_wall + i]);
         c->extent.data[o] = diagonal(box);
     }
     return KILN_OK;
