@@ -16,7 +16,7 @@ typedef struct contact {
     kiln_world *world;
     kiln_pairs pairs;
     kiln_f64_array clearance; /* [body] m; empty: none has one */
-    double hardness;          /* of the next step, where stiffness is adaptive */
+    double hardness;          /* of the next step */
     double told;              /* the last that was spoken of */
 } contact;
 
@@ -452,9 +452,10 @@ static void measure(const void *self, kiln_stats *stats)
     stats->gap_min = world->report.gap;
 }
 
-static bool is_adaptive(const contact *c)
+/* Since a step failed. */
+static bool are_steps_short(const kiln_world *world)
 {
-    return c->world->options.contact.adaptive;
+    return world->moves && world->state.pace.dt < world->scene->pace.dt;
 }
 
 static kiln_status before_step(void *self, const kiln_moment *moment, kiln_error *error)
@@ -462,7 +463,7 @@ static kiln_status before_step(void *self, const kiln_moment *moment, kiln_error
     (void)moment;
     (void)error;
     const contact *c = self;
-    kiln_solid_set_hardness(c->world->solid, c->hardness);
+    kiln_solid_set_hardness(c->world->solid, c->hardness, are_steps_short(c->world));
     return KILN_OK;
 }
 
@@ -484,8 +485,8 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
 static void *state(void *self, size_t *size)
 {
     contact *c = self;
-    *size = is_adaptive(c) ? sizeof c->hardness : 0;
-    return is_adaptive(c) ? &c->hardness : NULL;
+    *size = sizeof c->hardness;
+    return &c->hardness;
 }
 
 const kiln_module kiln_module_contact = {.name = "contact",

@@ -90,7 +90,7 @@ static const kiln_schema_row contact_rows[] = {
     {"adaptive", KILN_VALUE_FLAG, CONTACT(adaptive),
      .meaning =
          "more than that while surfaces are pressed so hard that less than a fiftieth of the "
-         "thickness would be left"},
+         "thickness would be left; false: less than a thousandth, or steps have failed"},
     {"friction", KILN_VALUE_NUMBER, CONTACT(friction), KILN_NOT_NEGATIVE, NULL, NULL,
      .meaning = "Coulomb's coefficient of bodies; obstacles have their own"},
     {"steady", KILN_VALUE_FLAG, CONTACT(steady),

@@ -142,6 +142,9 @@ typedef struct kiln_scene_block {
     void *settings;            /* schema->size bytes */
 } kiln_scene_block;
 
+/* Of the duration: no step is shorter, so that the clock can tell one from the next. */
+#define KILN_SHORTEST_TRY 1e-15
+
 /* Made of what its steppers and modules own, each with a schema beside it; scene_schema.c puts them
  * together. */
 typedef struct kiln_scene {

@@ -5,7 +5,6 @@
 enum { MOST_FRAMES = 1000000 };
 /* Parts of the duration; the clock tells 2e-16 of it apart. */
 #define SHORTEST_STEP 1e-11
-#define SHORTEST_TRY  1e-15
 
 #define SCENE(member) offsetof(kiln_scene, member)
 
@@ -63,10 +62,10 @@ static kiln_status check_steps(const kiln_scene *scene, kiln_error *error)
         return kiln_fail_setting(error, "step.dt",
                                  "must be at least %g of the duration, %g s, got %g", SHORTEST_STEP,
                                  duration, pace->dt);
-    if (pace->dt_min < SHORTEST_TRY * duration)
+    if (pace->dt_min < KILN_SHORTEST_TRY * duration)
         return kiln_fail_setting(error, "step.dt_min",
-                                 "must be at least %g of the duration, %g s, got %g", SHORTEST_TRY,
-                                 duration, pace->dt_min);
+                                 "must be at least %g of the duration, %g s, got %g",
+                                 KILN_SHORTEST_TRY, duration, pace->dt_min);
     return KILN_OK;
 }
 
@@ -91,8 +90,10 @@ static kiln_status finish_scene(void *settings, const kiln_given *given, kiln_er
         scene->velocity_field.evaluate || v[0] != 0.0 || v[1] != 0.0 || v[2] != 0.0;
     if (isfinite(scene->velocity_until) && !scene->has_velocity_field)
         return kiln_fail_setting(error, "velocity_until", "there is no velocity_field to end");
-    if (scene->pace.dt_min == 0.0 || !kiln_is_given(given, "step"))
+    if (scene->pace.dt_min == 0.0 || !kiln_is_given(given, "step")) {
         scene->pace.dt_min = longest_step(scene) / 1024.0;
+        scene->pace.by_preset = true;
+    }
     KILN_TRY(check_steps(scene, error));
     return check_frames(scene, error);
 }

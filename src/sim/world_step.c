@@ -109,6 +109,19 @@ static double next_event(const kiln_world *world, double time)
     return INFINITY;
 }
 
+/* What goes farther than that in a step that failed may have been too fast for it. */
+#define HASTY 1.0
+
+/* How short steps may become after one of that length failed. */
+static kiln_pace_limits limits_after(const kiln_world *world, double h)
+{
+    kiln_pace_limits limits = world->scene->pace;
+    if (limits.by_preset && world->report.haste > HASTY &&
+        0.5 * h > KILN_SHORTEST_TRY * world->scene->duration)
+        limits.dt_min = fmin(limits.dt_min, 0.5 * h);
+    return limits;
+}
+
 static double longest_step(const kiln_world *world)
 {
     double longest = INFINITY;
@@ -140,8 +153,8 @@ static kiln_status make_some_step(kiln_world *world, double stop, kiln_step_repo
         kiln_log(world->context, KILN_LOG_INFO, "after %.6g s: a step of %.3g s is taken back: %s",
                  begin, h, kiln_world_outcome_text(world, outcome, sizeof outcome));
         double strained = world->report.strained > 1.0 ? world->report.strained : 0.0;
-        *gave_up =
-            !world->moves || !kiln_pace_reject(&state->pace, &world->scene->pace, h, strained);
+        const kiln_pace_limits limits = limits_after(world, h);
+        *gave_up = !world->moves || !kiln_pace_reject(&state->pace, &limits, h, strained);
         if (*gave_up) {
             kiln_world_diagnose(world, h, diagnosis);
             return KILN_OK;

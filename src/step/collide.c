@@ -13,6 +13,7 @@ void kiln_collide_init(kiln_collide *collide, kiln_context *context,
         .options = *options,
         .slip_speed = slip_speed,
         .hardness = 1.0,
+        .adapts = options->adaptive,
         .surface = {.context = context},
         .walls = {.context = context, .obstacles = obstacles, .obstacle_count = obstacle_count},
         .found = {.context = context},
@@ -49,6 +50,7 @@ void kiln_collide_free(kiln_collide *c)
     kiln_array_free(c->context, &c->measured);
     kiln_array_free(c->context, &c->behind);
     kiln_array_free(c->context, &c->mean_way);
+    kiln_array_free(c->context, &c->extent);
     kiln_array_free(c->context, &c->distance);
     kiln_kept_values_free(&c->kept, c->context);
     kiln_kept_values_free(&c->totals, c->context);
@@ -66,7 +68,7 @@ size_t kiln_collide_bytes(const kiln_collide *c)
            kiln_walls_bytes(&c->walls) + kiln_collide_once_bytes(c) +
            (c->modulus.capacity + c->least.capacity + c->at.capacity + c->begin.capacity +
             c->measured.capacity + c->counted.capacity + c->before.capacity + c->calm.capacity +
-            c->scale.capacity + c->rub.capacity + c->push.capacity) *
+            c->scale.capacity + c->rub.capacity + c->push.capacity + c->extent.capacity) *
                sizeof(double) +
            c->boxes.capacity * sizeof(kiln_box) + c->behind.capacity +
            c->mean_way.capacity * sizeof(kiln_mean_way) + c->facing.capacity * sizeof(kiln_vec3) +

@@ -109,7 +109,9 @@ typedef struct kiln_collide_once {
 typedef struct kiln_mean_way {
     kiln_vec3 way;
     size_t vertices;
-    bool pressed; /* by something at the end */
+    kiln_box box;
+    double extent; /* its diagonal, m */
+    bool pressed;  /* by something at the end */
 } kiln_mean_way;
 
 typedef struct kiln_collide {
@@ -117,7 +119,8 @@ typedef struct kiln_collide {
     const kiln_mesh *mesh; /* borrowed */
     kiln_contact_options options;
     double slip_speed; /* m/s */
-    double hardness;   /* times the stiffness; 1 unless it is adaptive */
+    double hardness;   /* times the stiffness; 1 unless it adapts */
+    bool adapts;       /* options.adaptive, or steps have failed */
     double nearest;    /* of the pairs at the last matrix but one of this solve, of their reach */
     int matrices;      /* in this solve, since angles between edges were taken */
     int turned;        /* how often they were taken again */
@@ -161,9 +164,10 @@ typedef struct kiln_collide {
     uint64_t coupled_measure, coupled_revision; /* which cliques */
     kiln_f64_array push;                        /* [acting][2] N and N/m: scratch of an assembly */
     KILN_ARRAY_OF(uint8_t)
-    behind; /* [surface vertex] what bars its way, as it was and as it is; 0: nothing */
+    behind; /* [vertex slot] what bars its way, as it was and as it is, and whether it is pressed */
     KILN_ARRAY_OF(kiln_mean_way)
     mean_way;               /* [part] */
+    kiln_f64_array extent;  /* [obstacle] diagonals of their boxes, m */
     kiln_f64_array least;   /* [chunk] of a max_step */
     kiln_u32_array cliques; /* [clique][4], ascending */
     kiln_u32_array wanted;  /* those to be, for comparison */
@@ -269,12 +273,16 @@ kiln_status kiln_collide_failure(const kiln_collide *collide, kiln_error *error)
 
 /* Largest part of the way from x to `to` that detection allows; 1: all. */
 double kiln_collide_way(kiln_collide *collide, const double *x, const double *to, double *scratch);
-/* Whether much of a part, or of an obstacle, is at the end of a long step behind a surface that
- * stood in its way, as that surface sees it, at the begin and at the end; less is much where
- * nothing presses it then, or an obstacle stood there, or the step goes on from there (not
- * `stays`). A vertex of a body there in *vertex, else KILN_NONE. */
+/* Whether much of a part, or its middle, or much of an obstacle, is at the end of a long step
+ * behind a surface that stood in its way, as that surface sees it, at the begin and at the end,
+ * from the same side; less is much where nothing presses it then, or an obstacle stood there, or
+ * the step goes on from there (not `stays`). A vertex of a body there in *vertex, else KILN_NONE.
+ */
 kiln_status kiln_collide_behind(kiln_collide *collide, const double *begin, const double *end,
                                 bool stays, uint32_t *vertex, kiln_error *error);
+/* What the fastest surfaces are apart from each other in their ways, over the thickness or the
+ * shortest edge, whichever is less. */
+double kiln_collide_haste(const kiln_collide *collide, const double *begin, const double *end);
 /* Pairs within reach at x. */
 size_t kiln_collide_count(kiln_collide *collide, const double *x);
 /* By how much the normal forces at x differ from those friction has, relative to their sum. */

@@ -6,7 +6,10 @@
  * is that of a hardness larger by b'(s) / b'(WANTED). So the forces that balance say what it must
  * be (Li et al. 2020 choose theirs by the balance of gradients, and double it while gaps shrink).
  * It is one number for all: who is pressed less lies nearer to the reach. It falls again by half a
- * step while all is far apart. */
+ * step while all is far apart.
+ *
+ * Where nobody asked for it (`adaptive`) it adapts while steps are short because some have failed,
+ * and where surfaces would end in contact: a blow that takes the matter far beyond its modulus. */
 #include "contact/repulsion.h"
 #include "step/collide_impl.h"
 
@@ -16,6 +19,7 @@
 #define LEAST        0.02
 #define WANTED       0.3
 #define FAR          0.6
+#define CONTACT      1e-3  /* what is nearer at the end of a solve is as good as in contact */
 #define MOST_AT_ONCE 100.0 /* a step that was cut short is not what is pressed in the end */
 #define HARDEST      1e9
 
@@ -51,10 +55,10 @@ void kiln_collide_look_harder(kiln_collide *c, const double *x)
 
 bool kiln_collide_must_harden(kiln_collide *c, const double *x)
 {
-    if (!c->options.adaptive || c->hardness >= HARDEST)
+    if (c->hardness >= HARDEST)
         return false;
     double now = kiln_collide_nearest(c, x);
-    if (now >= LEAST)
+    if (now >= (c->adapts ? LEAST : CONTACT))
         return false;
     harden(c, x, now);
     return true;

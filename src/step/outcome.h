@@ -44,8 +44,10 @@ typedef struct kiln_step_report {
     double work_loads;         /* potential of the loads (fem/loads.h), J */
     double nearest;            /* the same over the reach of the pair; 1: none is */
     double gap;                /* m, the least between surfaces at the end; NaN: none is near */
-    double strained;     /* the part that was used of limits that grow with the step (stretch, and
-                            jolts where nobody gave others); more than 1: too much; 0: none are */
+    double strained; /* the part that was used of limits that grow with the step (stretch, and
+                        jolts where nobody gave others); more than 1: too much; 0: none are */
+    double haste; /* by how many times what contact resolves (the thickness, or the shortest edge)
+                     surfaces go against each other in the step if nothing meets; 0: no contact */
     double energy_taken; /* J, that the step made from nothing and had to give back */
     double contact_seconds;
 } kiln_step_report;

@@ -9,8 +9,9 @@
 #include <stdbool.h>
 
 typedef struct kiln_pace_limits {
-    double dt;     /* wanted, s */
-    double dt_min; /* a rejected step of this length ends the run */
+    double dt;      /* wanted, s */
+    double dt_min;  /* a rejected step of this length ends the run, */
+    bool by_preset; /* unless nobody asked for that, and things go far in it (outcome.h, `haste`) */
     int patience; /* good steps before dt is doubled; a quarter of them where limits are measured */
 } kiln_pace_limits;
 

@@ -605,9 +605,10 @@ kiln_status kiln_solid_keep_out(const kiln_solid *solid, bool at_begin, kiln_kee
     return kiln_keep_out_begin(guard, solid->mesh, &rules, error);
 }
 
-void kiln_solid_set_hardness(kiln_solid *solid, double hardness)
+void kiln_solid_set_hardness(kiln_solid *solid, double hardness, bool adapts)
 {
     solid->collide.hardness = hardness;
+    solid->collide.adapts = adapts || solid->collide.options.adaptive;
 }
 double kiln_solid_hardness(const kiln_solid *solid)
 {

@@ -113,9 +113,9 @@ void kiln_solid_set_viscosity(kiln_solid *solid, const double *viscosity);
 /* Likewise Lame parameters, Pa. */
 void kiln_solid_set_lame(kiln_solid *solid, const double *mu, const double *lambda);
 
-/* How many times its stiffness contact has, where that is adaptive: part of the state, for whoever
- * keeps it between steps. */
-void kiln_solid_set_hardness(kiln_solid *solid, double hardness);
+/* How many times its stiffness contact has, part of the state, for whoever keeps it between steps;
+ * and whether it adapts before surfaces are in contact, if it is not `adaptive` anyway. */
+void kiln_solid_set_hardness(kiln_solid *solid, double hardness, bool adapts);
 double kiln_solid_hardness(const kiln_solid *solid);
 
 /* For drivers. */

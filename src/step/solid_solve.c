@@ -474,6 +474,10 @@ kiln_status kiln_attempt_begin_surfaces(kiln_attempt *t, kiln_error *error)
         s->guess.data[i] = x[i] + h * v[i];
     if (s->all > s->rows)
         place_walls(t);
+    if (t->scheme.scale > 0.0) {
+        double haste = kiln_collide_haste(&s->collide, kiln_solid_begin(s), s->guess.data);
+        t->report->haste = fmax(t->report->haste, haste);
+    }
     bool trembles = kiln_attempt_trembles(t);
     if (trembles)
         kiln_attempt_find_tremble(t);

@@ -24,7 +24,8 @@ static kiln_status finish_pace(void *settings, const kiln_given *given, kiln_err
 static const kiln_schema_row pace_rows[] = {
     {"dt", KILN_VALUE_NUMBER, PACE(dt), KILN_POSITIVE, "s", NULL,
      .meaning = "length of a step; halved while steps fail, then doubled back"},
-    {"dt_min", KILN_VALUE_NUMBER, PACE(dt_min), KILN_POSITIVE, "s", "1/1024 of the longest step",
+    {"dt_min", KILN_VALUE_NUMBER, PACE(dt_min), KILN_POSITIVE, "s",
+     "1/1024 of the longest step; less for what is too fast",
      .meaning =
          "a step of this length that fails ends the run; the longest step is dt, or the frame "
          "interval or the duration if those are shorter"},

@@ -3,7 +3,11 @@
 
 #include "step/collide.h"
 
+#include <math.h>
+
 enum { ROWS = 512 };
+
+#define ACROSS 2.0 /* in place of an overlap */
 
 typedef struct scene {
     kiln_context *context;
@@ -15,6 +19,14 @@ typedef struct scene {
     bool stays; /* where the step ends, no stage of it */
     double begin[3 * ROWS], end[3 * ROWS];
 } scene;
+
+/* The second bar: as far along, or across the middle of the first. */
+static kiln_vec3 place_second(kiln_vec3 p, double along)
+{
+    if (along == ACROSS)
+        return kiln_v3(0.505 - p.y, p.x - 0.495, p.z + 0.02);
+    return kiln_v3_add(p, kiln_v3(along, 0.001, 0.02));
+}
 
 /* Two bars along x of 1 m and 1 cm across, 1 cm above each other, that share `overlap` of their
  * length; a wall of 10 cm below them that is as thin. */
@@ -28,8 +40,9 @@ static void set_up_over(scene *s, double overlap, const char *wall, double wall_
     for (int i = 0; i < 2; i++) {
         kiln_soup one = kiln_test_soup(s->context, "box", "lx=1 ly=0.01 lz=0.01 nx=20 ny=1 nz=1");
         for (size_t p = 0; p < one.points.count; p++)
-            one.points.data[p] =
-                kiln_v3_add(one.points.data[p], kiln_v3(i * (1.0 - overlap), i * 0.001, i * 0.02));
+            one.points.data[p] = i == 0 ? one.points.data[p]
+                                        : place_second(one.points.data[p],
+                                                       overlap == ACROSS ? ACROSS : 1.0 - overlap);
         rig_check(kiln_soup_append(&all, &one, 0, &error), &error);
         kiln_soup_free(&one);
     }
@@ -83,11 +96,19 @@ static void tear_down(scene *s)
     kiln_context_destroy(s->context);
 }
 
-/* Whether something is behind another when both bars and the wall have gone up by so much. */
-static bool is_behind(scene *s, double lower, double upper, double wall)
+static bool ends_behind(scene *s)
 {
     uint32_t vertex;
     kiln_error error = {0};
+    rig_check(kiln_collide_behind(&s->collide, s->begin, s->end, s->stays, &vertex, &error),
+              &error);
+    ck_assert(vertex == KILN_NONE || vertex < s->slots);
+    return vertex != KILN_NONE;
+}
+
+/* Whether something is behind another when both bars and the wall have gone up by so much. */
+static bool is_behind(scene *s, double lower, double upper, double wall)
+{
     memcpy(s->end, s->begin, sizeof s->end);
     for (uint32_t row = 0; row < s->rows; row++) {
         double way = wall;
@@ -95,10 +116,7 @@ static bool is_behind(scene *s, double lower, double upper, double wall)
             way = s->collide.surface.part.data[row] == 0 ? lower : upper;
         s->end[3 * row + 2] += way;
     }
-    rig_check(kiln_collide_behind(&s->collide, s->begin, s->end, s->stays, &vertex, &error),
-              &error);
-    ck_assert(vertex == KILN_NONE || vertex < s->slots);
-    return vertex != KILN_NONE;
+    return ends_behind(s);
 }
 
 /* It is the way of one as the other sees it that counts: by 8 cm they have changed places, each
@@ -139,6 +157,46 @@ START_TEST(ends_of_bars)
 }
 END_TEST
 
+/* Of bars that lie across each other 4 of 84 vertices are behind, but so is the middle of each. */
+START_TEST(middles)
+{
+    scene s;
+    set_up(&s, ACROSS);
+    ck_assert(is_behind(&s, 0.08, 0, 0));
+    ck_assert(is_behind(&s, 0, -0.08, 0));
+    ck_assert(is_behind(&s, 5.08, 5, 5));
+    ck_assert(!is_behind(&s, 5, 5, 5));
+    ck_assert(!is_behind(&s, 0, 0.08, 0));
+    memset(s.given.held, 7, s.rows);
+    ck_assert(!is_behind(&s, 0.08, 0, 0));
+    tear_down(&s);
+}
+END_TEST
+
+/* The lower bar gives way in its middle, and the upper one ends in the pocket: it went in from
+ * above, and the sides of the pocket stand in its straight way from outside to inside. */
+START_TEST(pocket)
+{
+    scene s;
+    set_up(&s, 1.0);
+    memcpy(s.end, s.begin, sizeof s.end);
+    for (uint32_t row = 0; row < s.slots; row++) {
+        double *x = &s.end[3 * row];
+        if (s.collide.surface.part.data[row] == 0) {
+            x[2] -= fabs(x[0] - 0.5) < 0.17 ? 0.3 : 0.0;
+        } else {
+            x[0] = 0.5 + 0.3 * (x[0] - 0.5);
+            x[2] -= 0.28;
+        }
+    }
+    ck_assert(!ends_behind(&s));
+    for (uint32_t row = 0; row < s.slots; row++) /* out of it again, through its floor */
+        s.end[3 * row + 2] -= s.collide.surface.part.data[row] == 0 ? 0.0 : 0.1;
+    ck_assert(ends_behind(&s));
+    tear_down(&s);
+}
+END_TEST
+
 /* No vertex of the bars comes near the wall, which goes through both. */
 START_TEST(wall)
 {
@@ -174,6 +232,8 @@ Suite *kiln_test_suite(void)
     TCase *tc = kiln_test_case(suite, "behind");
     tcase_add_loop_test(tc, bars, 0, 2);
     tcase_add_test(tc, ends_of_bars);
+    tcase_add_test(tc, middles);
+    tcase_add_test(tc, pocket);
     tcase_add_test(tc, wall);
     tcase_add_test(tc, broad_wall);
     suite_add_tcase(suite, tc);
