@@ -7,6 +7,8 @@ enum { TEXT = 1 << 18 };
 enum {
     VERTICES = 3,
     VOLUME = 6,
+    KINETIC = 14,
+    ELASTIC = 15,
     CHANGED = 42,
     COLDEST = 61,
     HOTTEST,
