@@ -351,6 +351,29 @@ static bool visit_begin(void *user, uint32_t item)
     return !search->lost;
 }
 
+typedef struct widest_query {
+    const struct kiln_surface *surface;
+    double margin;
+} widest_query;
+
+static bool visit_width(void *user, uint32_t item)
+{
+    widest_query *query = user;
+    query->margin = fmax(query->margin, query->surface->triangles.data[item].near);
+    return true;
+}
+
+/* How far points may be from the old triangles that have them in their band: it is that of the
+ * begin faces, which may have longer edges. */
+static double reach_of(const change *c, kiln_box box, double margin)
+{
+    const kiln_vec3 grow = kiln_v3(margin, margin, margin);
+    widest_query query = {c->surface, margin};
+    kiln_box around = {kiln_v3_sub(box.low, grow), kiln_v3_add(box.high, grow)};
+    kiln_bvh_query_box(&c->surface->triangle_tree, around, visit_width, &query);
+    return query.margin;
+}
+
 static bool uncovers_begin(const change *c)
 {
     kiln_box box = kiln_box_empty();
@@ -361,6 +384,7 @@ static bool uncovers_begin(const change *c)
             double edge = kiln_v3_norm(kiln_v3_sub(c->old[i].p[(k + 1) % 3], c->old[i].p[k]));
             margin = fmax(margin, kiln_surface_band(c->surface, edge));
         }
+    margin = reach_of(c, box, margin);
     kiln_vec3 grow = kiln_v3(margin, margin, margin);
     cover search = {.c = c, .box = {kiln_v3_sub(box.low, grow), kiln_v3_add(box.high, grow)}};
     kiln_bvh_query_box(&c->surface->triangle_tree, search.box, visit_begin, &search);
