@@ -131,9 +131,9 @@ static kiln_status improve_in_orders(kiln_mesh *mesh, const kiln_improve_request
 {
     KILN_TRY(improve_once(mesh, request, NULL, report, error));
     double before = -INFINITY;
-    for (int i = 1; i < MOST_ORDERS && !report->stopped &&
-                    report->worst_after > before + GAIN_OF_ORDER &&
-                    is_held_by_few(mesh, request->remesh.space, report->worst_after);
+    for (int i = 1;
+         i < MOST_ORDERS && !report->stopped && report->worst_after > before + GAIN_OF_ORDER &&
+         is_held_by_few(mesh, request->remesh.space, report->worst_after);
          i++) {
         kiln_improve_report next;
         before = report->worst_after;

@@ -337,7 +337,8 @@ static size_t points_of(const struct kiln_surface *surface, uint32_t item,
     for (uint32_t k = 0; k < 3; k++) {
         uint32_t next = (k + 1) % 3;
         for (int i = 1; i < parts && (t->v[k] < t->v[next] || t->features >> k & 1); i++)
-            point[count++] = (begin_point){kiln_v3_lerp(t->p[k], t->p[next], i / (double)parts), near};
+            point[count++] =
+                (begin_point){kiln_v3_lerp(t->p[k], t->p[next], i / (double)parts), near};
         if (surface->corner.data[surface->start.data[t->v[k]]] == 3 * item + k)
             point[count++] = (begin_point){t->p[k], allowed_at(surface, t->v[k])};
         if (!surface->smooth)
