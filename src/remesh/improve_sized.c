@@ -220,14 +220,22 @@ kiln_status kiln_improve_sized(kiln_mesh *mesh, const kiln_improve_request *requ
     KILN_TRY(
         kiln_mark_facets(mesh, request->ridge_angle > 0.0 ? request->ridge_angle : KILN_PI, error));
     const bool other = request->whole && request->remesh.measure != KILN_MEASURE_QUALITY;
-    if (field ? request->keep_sizes : !request->whole || (!other && held.remesh.held))
+    const bool once =
+        field ? request->keep_sizes : !request->whole || (!other && request->remesh.held);
+    if (once && (!field || request->remesh.held))
         return improve_once(mesh, request, field, report, error);
     KILN_TRY(kiln_surface_freeze(mesh, &request->remesh, &first, error));
     if (!held.remesh.held)
         held.remesh.held = first;
-    kiln_status status = field   ? improve_held(mesh, &held, field, report, adapted, error)
-                         : other ? improve_by_other(mesh, &held, report, error)
-                                 : improve_in_orders(mesh, request, &held, report, error);
+    kiln_status status;
+    if (once) /* where longer edges are asked for a pass has a wider band */
+        status = improve_once(mesh, &held, field, report, error);
+    else if (field)
+        status = improve_held(mesh, &held, field, report, adapted, error);
+    else if (other)
+        status = improve_by_other(mesh, &held, report, error);
+    else
+        status = improve_in_orders(mesh, request, &held, report, error);
     kiln_surface_release(mesh->context, first);
     return status;
 }
