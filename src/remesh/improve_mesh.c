@@ -24,7 +24,7 @@ static const double SETTLED = 0.5;
 /* Worst and mean take turns. When both gain less than this the run begins afresh with what it has,
  * and ends when that is in vain, too: a second run would do no more. Where the mesh is good already
  * it ends at once. */
-static const double GAIN_OF_CYCLE = 0.005, MEAN_OF_CYCLE = 0.008;
+static const double GAIN_OF_CYCLE = 0.005, MEAN_OF_CYCLE = 0.02;
 enum { CYCLES = 16 };
 /* Turns of the mean's operators between two cycles and at the end, while they gain that much. Tets
  * below the second figure do not become worse for the mean's sake. */
