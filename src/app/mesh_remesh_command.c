@@ -83,8 +83,10 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
     kiln_input_repairs_print(repairs, stdout);
     kiln_mesh_table_print(comparison, stdout);
     putchar('\n');
-    puts(report->joined ? "what overlaps or touches is one now"
-                        : "nothing became one: the old mesh was adapted");
+    puts(!report->joined     ? "nothing became one: the old mesh was adapted"
+         : report->cuts == 0 ? "what overlaps or touches is one now"
+                             : "what overlaps or touches is one now, but where it is cut: it meets "
+                               "in an edge or a point there");
     for (size_t i = 0; i < count; i++) {
         char text[32];
         if (rows[i].count == 0)

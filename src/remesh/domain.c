@@ -20,7 +20,8 @@ kiln_domain_options kiln_domain_default_options(void)
                                  .goal = 0.3,
                                  .least = 0.25,
                                  .most_lost = 0.005,
-                                 .most_gained = INFINITY};
+                                 .most_gained = INFINITY,
+                                 .most_bridged = 0.005};
 }
 
 /* Tets of sites in a cube of the size are fewer: sizes that ask for a number of them, as those of a

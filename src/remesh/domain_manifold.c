@@ -3,14 +3,18 @@
  * A vertex is manifold when the kept tets at it hang together through faces, and the others
  * (with the outside of the hull) do too; an edge, when the kept tets round it are one fan. What is
  * the smaller by volume goes, or comes in if its tets are good enough. A tet changes sides at most
- * MOST_FLIPS times, so that this ends; topology/repair.h cuts what is left. */
+ * MOST_FLIPS times, so that this ends; topology/repair.h cuts what is left.
+ *
+ * Coarse bodies that meet in an edge only would be bridged by a large part of what they are. Where
+ * all that comes and goes is too much, it is done again for small tets alone: the rest is cut. */
 #include "remesh/domain_impl.h"
 
 #include "geom/tet_quality.h"
 
 #include <string.h>
 
-static const double GOOD_ENOUGH = 0.05; /* quality of tets put in */
+static const double GOOD_ENOUGH = 0.05;     /* quality of tets put in */
+static const double SMALL_OF_BRIDGED = 0.1; /* what goes at once, where all was too much */
 enum { MOST_FLIPS = 2, MOST_ROUNDS = 20, MOST_FAN = 512 };
 
 typedef struct mender {
@@ -20,6 +24,8 @@ typedef struct mender {
     flips;                   /* [tet] */
     kiln_u32_array class_of; /* [tet] in the star at hand; KILN_NONE elsewhere */
     kiln_u32_array queue;
+    double most;    /* m^3, of what changes sides at once */
+    double flipped; /* m^3, of all that has */
     bool changed;
 } mender;
 
@@ -67,6 +73,7 @@ static void flip(mender *m, uint32_t t)
         domain->report.dug++;
     }
     m->flips.data[t]++;
+    m->flipped += volume_of(domain, t);
     m->changed = true;
 }
 
@@ -142,8 +149,10 @@ static void forget_classes(mender *m, uint32_t site)
         m->class_of.data[m->star.data[i]] = KILN_NONE;
 }
 
-static bool may_flip(const mender *m, uint32_t site, uint32_t number)
+static bool may_flip(const mender *m, uint32_t site, uint32_t number, double volume)
 {
+    if (volume > m->most)
+        return false;
     for (uint32_t i = m->start.data[site]; i < m->start.data[site + 1]; i++) {
         uint32_t t = m->star.data[i];
         if (m->class_of.data[t] != number)
@@ -186,7 +195,7 @@ static void mend_site(mender *m, uint32_t site, uint8_t keep)
             largest = k;
     for (int k = 0; k < classes; k++) {
         bool stays = keep ? k == largest : sum[k].outside || (!hull && k == largest);
-        if (!stays && may_flip(m, site, (uint32_t)k))
+        if (!stays && may_flip(m, site, (uint32_t)k, sum[k].volume))
             flip_class(m, site, (uint32_t)k);
     }
     forget_classes(m, site);
@@ -270,7 +279,7 @@ static void mend_fan(mender *m, const fan *f)
         }
         /* A gap at either end of an open fan is the outside. */
         bool outside = !f->closed && !kind && (i == 0 || i + n == f->count);
-        if (allowed && !outside && volume < best) {
+        if (allowed && !outside && volume <= m->most && volume < best) {
             best = volume;
             best_from = i;
             best_count = n;
@@ -298,18 +307,69 @@ static void mend_edges(mender *m)
         }
 }
 
-kiln_status kiln_domain_mend(kiln_domain *domain, kiln_error *error)
+static void mend_all(mender *m)
 {
-    mender m = {.domain = domain, .changed = true};
-    kiln_status status = list_stars(&m, error);
-    for (int round = 0; round < MOST_ROUNDS && m.changed && status == KILN_OK; round++) {
-        m.changed = false;
-        mend_edges(&m);
-        for (uint32_t site = 0; site < domain->sites.count; site++) {
-            mend_site(&m, site, 1);
-            mend_site(&m, site, 0);
+    m->changed = true;
+    for (int round = 0; round < MOST_ROUNDS && m->changed; round++) {
+        m->changed = false;
+        mend_edges(m);
+        for (uint32_t site = 0; site < m->domain->sites.count; site++) {
+            mend_site(m, site, 1);
+            mend_site(m, site, 0);
         }
     }
+}
+
+/* Which tets are kept as it was before, so that it can be done in another way. */
+typedef struct choice {
+    uint8_t *keep;
+    int32_t *region;
+    size_t tets, filled, dug;
+} choice;
+
+static kiln_status note_choice(const kiln_domain *domain, choice *c, kiln_error *error)
+{
+    c->tets = domain->delaunay.tets.count;
+    c->filled = domain->report.filled;
+    c->dug = domain->report.dug;
+    c->keep = kiln_resize(domain->context, NULL, 0, c->tets);
+    c->region = kiln_resize(domain->context, NULL, 0, c->tets * sizeof *c->region);
+    if (!c->keep || !c->region)
+        return kiln_fail_memory(error, c->tets * sizeof *c->region);
+    memcpy(c->keep, domain->keep.data, c->tets);
+    memcpy(c->region, domain->region.data, c->tets * sizeof *c->region);
+    return KILN_OK;
+}
+
+static void go_back(mender *m, const choice *c)
+{
+    kiln_domain *domain = m->domain;
+    memcpy(domain->keep.data, c->keep, c->tets);
+    memcpy(domain->region.data, c->region, c->tets * sizeof *c->region);
+    memset(m->flips.data, 0, c->tets);
+    domain->report.filled = c->filled;
+    domain->report.dug = c->dug;
+    m->flipped = 0.0;
+}
+
+kiln_status kiln_domain_mend(kiln_domain *domain, kiln_error *error)
+{
+    mender m = {.domain = domain, .most = INFINITY};
+    double bridged = domain->options.most_bridged * domain->report.volume_before;
+    choice before = {0};
+    kiln_status status = list_stars(&m, error);
+    if (status == KILN_OK)
+        status = note_choice(domain, &before, error);
+    if (status == KILN_OK) {
+        mend_all(&m);
+        if (m.flipped > bridged) {
+            go_back(&m, &before);
+            m.most = SMALL_OF_BRIDGED * bridged;
+            mend_all(&m);
+        }
+    }
+    kiln_release(domain->context, before.keep, before.tets);
+    kiln_release(domain->context, before.region, before.tets * sizeof *before.region);
     kiln_array_free(domain->context, &m.start);
     kiln_array_free(domain->context, &m.star);
     kiln_array_free(domain->context, &m.flips);

@@ -308,27 +308,44 @@ typedef struct cover {
 
 enum { POINTS_ROOM = 24 };
 
+/* A point of a begin face, and how far from it the new triangles may be. */
+typedef struct begin_point {
+    kiln_vec3 at;
+    double allowed;
+} begin_point;
+
+/* Least of all faces at a corner: beyond a feature they may be much smaller. */
+static double allowed_at(const struct kiln_surface *surface, uint32_t vertex)
+{
+    double least = INFINITY;
+    for (uint32_t i = surface->start.data[vertex]; i < surface->start.data[vertex + 1]; i++)
+        least = fmin(least, surface->triangles.data[surface->corner.data[i] / 3].near);
+    return least;
+}
+
 /* Points of a begin face that it is the one to answer for: some inside, those on edges whose ends
  * ascend in its order, and corners of which it is the first face. Only the corners are samples of
  * the smooth surface. */
 static size_t points_of(const struct kiln_surface *surface, uint32_t item,
-                        kiln_vec3 point[POINTS_ROOM])
+                        begin_point point[POINTS_ROOM])
 {
     const kiln_sheet_triangle *t = &surface->triangles.data[item];
+    const double near = t->near; /* the point may be on a smaller face as well */
     kiln_vec3 middle = kiln_v3_scale(kiln_v3_add(kiln_v3_add(t->p[0], t->p[1]), t->p[2]), 1 / 3.0);
     size_t count = 0;
     const int parts = surface->smooth ? 0 : 4;
     for (uint32_t k = 0; k < 3; k++) {
         uint32_t next = (k + 1) % 3;
         for (int i = 1; i < parts && (t->v[k] < t->v[next] || t->features >> k & 1); i++)
-            point[count++] = kiln_v3_lerp(t->p[k], t->p[next], i / (double)parts);
+            point[count++] =
+                (begin_point){kiln_v3_lerp(t->p[k], t->p[next], i / (double)parts), near};
         if (surface->corner.data[surface->start.data[t->v[k]]] == 3 * item + k)
-            point[count++] = t->p[k];
+            point[count++] = (begin_point){t->p[k], allowed_at(surface, t->v[k])};
         if (!surface->smooth)
-            point[count++] = kiln_v3_lerp(middle, t->p[k], 0.5);
+            point[count++] = (begin_point){kiln_v3_lerp(middle, t->p[k], 0.5), near};
     }
     if (!surface->smooth)
-        point[count++] = middle;
+        point[count++] = (begin_point){middle, near};
     return count;
 }
 
@@ -337,18 +354,40 @@ static bool visit_begin(void *user, uint32_t item)
 {
     cover *search = user;
     const change *c = search->c;
-    const kiln_sheet_triangle *t = &c->surface->triangles.data[item];
-    double allowed = t->near; /* the point may be on a smaller face as well */
-    kiln_vec3 point[POINTS_ROOM];
+    begin_point point[POINTS_ROOM];
     size_t count = points_of(c->surface, item, point);
     for (size_t k = 0; k < count && !search->lost; k++) {
-        kiln_box at = {point[k], point[k]};
+        const begin_point *p = &point[k];
+        kiln_box at = {p->at, p->at};
         search->lost =
             kiln_box_overlap(at, search->box) &&
-            !any_within(c->fresh, c->fresh_count, point[k], allowed, &search->last_fresh) &&
-            any_within(c->old, c->old_count, point[k], allowed, &search->last_old);
+            !any_within(c->fresh, c->fresh_count, p->at, p->allowed, &search->last_fresh) &&
+            any_within(c->old, c->old_count, p->at, p->allowed, &search->last_old);
     }
     return !search->lost;
+}
+
+typedef struct widest_query {
+    const struct kiln_surface *surface;
+    double margin;
+} widest_query;
+
+static bool visit_width(void *user, uint32_t item)
+{
+    widest_query *query = user;
+    query->margin = fmax(query->margin, query->surface->triangles.data[item].near);
+    return true;
+}
+
+/* How far points may be from the old triangles that have them in their band: it is that of the
+ * begin faces, which may have longer edges. */
+static double reach_of(const change *c, kiln_box box, double margin)
+{
+    const kiln_vec3 grow = kiln_v3(margin, margin, margin);
+    widest_query query = {c->surface, margin};
+    kiln_box around = {kiln_v3_sub(box.low, grow), kiln_v3_add(box.high, grow)};
+    kiln_bvh_query_box(&c->surface->triangle_tree, around, visit_width, &query);
+    return query.margin;
 }
 
 static bool uncovers_begin(const change *c)
@@ -361,6 +400,7 @@ static bool uncovers_begin(const change *c)
             double edge = kiln_v3_norm(kiln_v3_sub(c->old[i].p[(k + 1) % 3], c->old[i].p[k]));
             margin = fmax(margin, kiln_surface_band(c->surface, edge));
         }
+    margin = reach_of(c, box, margin);
     kiln_vec3 grow = kiln_v3(margin, margin, margin);
     cover search = {.c = c, .box = {kiln_v3_sub(box.low, grow), kiln_v3_add(box.high, grow)}};
     kiln_bvh_query_box(&c->surface->triangle_tree, search.box, visit_begin, &search);

@@ -77,6 +77,7 @@ static kiln_status find_good_mesh(const kiln_scene_remesh *remesh, group *g, kil
     options.least = remesh->method == KILN_REMESH_GLOBAL ? remesh->quality
                                                          : fmin(options.least, remesh->quality);
     options.most_lost = options.most_gained = SAME_VOLUME;
+    options.most_bridged = INFINITY; /* volume decides, and what is to be one waits */
     return kiln_domain_remesh(g->old, &options, &g->fresh, &g->report, error);
 }
 

@@ -2,6 +2,7 @@
 
 #include "fixtures.h"
 #include "geom/tet_quality.h"
+#include "remesh/shape_change.h"
 #include "support.h"
 #include "topology/import.h"
 
@@ -78,10 +79,11 @@ START_TEST(curved_bodies_keep_their_volume)
 END_TEST
 
 /* Two unit cubes, the second `shift` to the right of the first. */
-static kiln_mesh *two_cubes(kiln_context *context, kiln_vec3 shift)
+static kiln_mesh *two_boxes(kiln_context *context, const char *first, const char *second,
+                            kiln_vec3 shift)
 {
-    kiln_soup a = kiln_test_soup(context, "box", "nx=5 ny=5 nz=5");
-    kiln_soup b = kiln_test_soup(context, "box", "nx=4 ny=4 nz=4");
+    kiln_soup a = kiln_test_soup(context, "box", first);
+    kiln_soup b = kiln_test_soup(context, "box", second);
     for (size_t i = 0; i < b.points.count; i++)
         b.points.data[i] = kiln_v3_add(b.points.data[i], shift);
     kiln_build_options options = kiln_build_default_options();
@@ -93,6 +95,11 @@ static kiln_mesh *two_cubes(kiln_context *context, kiln_vec3 shift)
     kiln_soup_free(&a);
     kiln_soup_free(&b);
     return mesh;
+}
+
+static kiln_mesh *two_cubes(kiln_context *context, kiln_vec3 shift)
+{
+    return two_boxes(context, "nx=5 ny=5 nz=5", "nx=4 ny=4 nz=4", shift);
 }
 
 static void add_rest_volume(kiln_mesh *mesh)
@@ -155,6 +162,42 @@ START_TEST(touching_bodies_become_one_and_others_do_not)
         kiln_mesh_destroy(mesh);
         kiln_context_destroy(context);
     }
+}
+END_TEST
+
+/* To join coarse cubes that meet in an edge or a corner would take a tet as large as a sixth of
+ * one: they stay two. Fine ones are joined there, by little. */
+START_TEST(bodies_that_meet_in_an_edge_keep_their_shape)
+{
+    const kiln_vec3 shift[] = {{1, 1, 0}, {1, 1, 1}};
+    const double size[] = {0.0, 1.0, 0.5};
+    kiln_context *context = kiln_test_context(1);
+    for (int i = 0; i < 6; i++) {
+        kiln_mesh *mesh = two_boxes(context, "nx=1 ny=1 nz=1", "nx=1 ny=1 nz=1", shift[i / 3]);
+        kiln_mesh_shape before = {0}, after = {0};
+        kiln_shape_change change;
+        kiln_domain_report report;
+        kiln_mesh *out = remesh(mesh, size[i % 3], &report);
+        ck_assert(report.joined);
+        ck_assert_uint_gt(report.cuts, 0);
+        ck_assert_uint_eq(out->parts.count, 2);
+        ck_assert_int_eq(kiln_mesh_shape_take(mesh, KILN_SPACE_WORLD, &before, NULL), KILN_OK);
+        ck_assert_int_eq(kiln_mesh_shape_take(out, KILN_SPACE_WORLD, &after, NULL), KILN_OK);
+        ck_assert_int_eq(kiln_shape_compare(context, &before, &after, &change, NULL), KILN_OK);
+        ck_assert_double_lt(change.hausdorff, 1e-12);
+        ck_assert_double_lt(fabs(change.volume), 1e-12);
+        kiln_mesh_shape_free(context, &before);
+        kiln_mesh_shape_free(context, &after);
+        kiln_mesh_destroy(out);
+        kiln_mesh_destroy(mesh);
+    }
+    kiln_mesh *mesh = two_cubes(context, kiln_v3(1, 1, 0));
+    kiln_mesh *out = remesh(mesh, 0.1, NULL);
+    ck_assert_double_eq_tol(world_volume(out), 2.0, 0.01);
+    ck_assert_uint_eq(kiln_test_surface_of(out).components, 1);
+    kiln_mesh_destroy(out);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
 }
 END_TEST
 
@@ -453,6 +496,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tcase, curved_bodies_keep_their_volume);
     tcase_add_test(tcase, overlapping_bodies_become_one);
     tcase_add_test(tcase, touching_bodies_become_one_and_others_do_not);
+    tcase_add_test(tcase, bodies_that_meet_in_an_edge_keep_their_shape);
     tcase_add_test(tcase, overlapping_balls_become_one);
     tcase_add_test(tcase, the_other_space_follows);
     tcase_add_test(tcase, merged_bodies_have_no_common_material_space);

@@ -279,6 +279,48 @@ START_TEST(a_tip_stays_where_it_is)
 }
 END_TEST
 
+/* A coin: its rim is on the large faces of the caps and on the small ones of the side, and may go
+ * inward as far as the small ones bear, whichever of them come first in the mesh. */
+START_TEST(a_rim_is_held_by_its_smallest_faces)
+{
+    enum { SIDES = 24 };
+    kiln_context *context = kiln_test_context(1);
+    const double high = 0.1;
+    for (int order = 0; order < 2; order++) {
+        kiln_vec3 p[2 * SIDES + 2] = {{0, 0, 0}, {0, 0, high}};
+        kiln_soup_tet t[3 * SIDES];
+        for (uint32_t i = 0; i < SIDES; i++) {
+            double angle = 2 * KILN_PI * i / SIDES;
+            uint32_t a = 2 + 2 * i, b = 2 + 2 * ((i + 1) % SIDES);
+            p[a] = kiln_v3(cos(angle), sin(angle), 0);
+            p[a + 1] = kiln_v3(cos(angle), sin(angle), high);
+            t[order ? 3 * i : 3 * i + 2] = (kiln_soup_tet){{0, a, b, b + 1}};
+            t[3 * i + 1] = (kiln_soup_tet){{0, a, b + 1, a + 1}};
+            t[order ? 3 * i + 2 : 3 * i] = (kiln_soup_tet){{0, a + 1, b + 1, 1}};
+        }
+        kiln_mesh *mesh =
+            kiln_test_mesh_of(context, 2 * SIDES + 2, p, 3 * SIDES, t, NULL, KILN_BUILD_STRICT);
+        kiln_remesher remesher = begin(mesh, KILN_SURFACE_QUADRIC);
+        const struct kiln_surface *surface = remesher.surface;
+        double small = INFINITY, large = 0.0;
+        for (size_t i = 0; i < surface->triangles.count; i++) {
+            small = fmin(small, surface->triangles.data[i].allowed);
+            large = fmax(large, surface->triangles.data[i].allowed);
+        }
+        ck_assert_double_gt(large, 2.0 * small);
+        for (uint32_t v = 2; v < 2 * SIDES + 2; v++) {
+            star_faces faces = faces_at(&remesher, v);
+            kiln_vec3 in = kiln_v3(-mesh->u[v].x, -mesh->u[v].y, 0);
+            ck_assert(allowed_at(&remesher, &faces, kiln_v3_madd(mesh->u[v], 0.9 * small, in)));
+            ck_assert(!allowed_at(&remesher, &faces, kiln_v3_madd(mesh->u[v], 1.2 * small, in)));
+        }
+        kiln_remesher_end(&remesher);
+        kiln_mesh_destroy(mesh);
+    }
+    kiln_context_destroy(context);
+}
+END_TEST
+
 /* Shears a ball a little at a time and repairs it after every step, each a pass of its own. What
  * the passes add to its volume must not add up (remesher-algorithms 11.15: less than 1 %); what the
  * shear does to the volume of the facets is not theirs. */
@@ -502,6 +544,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tests, made_vertices_settle);
     tcase_add_test(tests, flips_turn_normals_by_less_than_eight_degrees);
     tcase_add_test(tests, a_dent_stays_in_the_band);
+    tcase_add_test(tests, a_rim_is_held_by_its_smallest_faces);
     tcase_add_test(tests, a_tip_stays_where_it_is);
     tcase_add_test(tests, volume_survives_many_passes);
     tcase_add_test(tests, curved_surfaces_stay_in_the_band);

@@ -3,7 +3,9 @@
 #include "fixtures.h"
 #include "mesh/reorder.h"
 #include "remesh/domain.h"
+#include "remesh/improve_sized.h"
 #include "remesh/measured.h"
+#include "remesh/shape_change.h"
 #include "support.h"
 
 /* Where a body is and how large. */
@@ -215,6 +217,57 @@ START_TEST(a_tube_is_made_anew)
 }
 END_TEST
 
+/* 40 wedges of three tets, 1:100. */
+static kiln_mesh *coin(kiln_context *context)
+{
+    enum { SIDES = 40 };
+    kiln_vec3 p[2 * SIDES + 2] = {{0, 0, 0}, {0, 0, 0.01}};
+    kiln_soup_tet t[3 * SIDES];
+    for (uint32_t i = 0; i < SIDES; i++) {
+        double angle = 2 * KILN_PI * i / SIDES;
+        uint32_t a = 2 + 2 * i, b = 2 + 2 * ((i + 1) % SIDES);
+        p[a] = kiln_v3(cos(angle), sin(angle), 0);
+        p[a + 1] = kiln_v3(cos(angle), sin(angle), 0.01);
+        t[3 * i] = (kiln_soup_tet){{0, a, b, b + 1}};
+        t[3 * i + 1] = (kiln_soup_tet){{0, a, b + 1, a + 1}};
+        t[3 * i + 2] = (kiln_soup_tet){{0, a + 1, b + 1, 1}};
+    }
+    return kiln_test_mesh_of(context, 2 * SIDES + 2, p, 3 * SIDES, t, NULL, KILN_BUILD_STRICT);
+}
+
+/* Along a coin longer edges are asked for than it has, and its rim keeps to the band of those there
+ * were. */
+START_TEST(stretched_tets_keep_to_the_band)
+{
+    kiln_context *context = kiln_test_context(2);
+    kiln_mesh *mesh = coin(context);
+    place(mesh, &positions[1]);
+    kiln_improve_request request = {.remesh = kiln_remesh_default_options(),
+                                    .improve = kiln_improve_default_options(),
+                                    .stretched = true,
+                                    .keep_sizes = true,
+                                    .whole = true};
+    kiln_improve_report done;
+    kiln_adapt_report adapted;
+    kiln_thin_report report;
+    kiln_mesh_shape before = {0}, after = {0};
+    kiln_shape_change change;
+    kiln_sizing *field = field_of(mesh, KILN_THIN_ALWAYS, 0.0, &report);
+    ck_assert_ptr_nonnull(field);
+    ck_assert_int_eq(kiln_mesh_shape_take(mesh, KILN_SPACE_WORLD, &before, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_improve_sized(mesh, &request, field, &done, &adapted, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_mesh_shape_take(mesh, KILN_SPACE_WORLD, &after, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_shape_compare(context, &before, &after, &change, NULL), KILN_OK);
+    ck_assert_double_gt(done.worst_after, done.worst_before);
+    ck_assert_msg(change.of_band <= 1.0, "%g bands", change.of_band);
+    kiln_mesh_shape_free(context, &before);
+    kiln_mesh_shape_free(context, &after);
+    kiln_sizing_destroy(field);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     const int count = sizeof positions / sizeof positions[0];
@@ -226,5 +279,6 @@ Suite *kiln_test_suite(void)
     tcase_add_loop_test(all, a_plate_is_made_anew, 0, count);
     tcase_add_test(all, fields_are_carried_round_corners);
     tcase_add_loop_test(all, a_tube_is_made_anew, 0, count);
+    tcase_add_test(all, stretched_tets_keep_to_the_band);
     return suite;
 }
