@@ -1,6 +1,5 @@
 #include "contact/keep_out.h"
 
-#include "contact/repulsion.h"
 #include "geom/distance.h"
 #include "geom/triangle_overlap.h"
 
@@ -8,10 +7,6 @@
 
 /* Of the distance there was: so that rounding refuses no split. */
 static const double LESS = 0.999;
-
-/* A change may raise the energy of repulsion by this part, and by that of places at 0.85 of the
- * reach (over stiffness, area and reach). */
-static const double MORE = 1.25, LIGHTLY = 0.0037;
 
 /* A change of a surface: triangles that go and come. */
 typedef struct change {
@@ -119,66 +114,6 @@ static bool is_shut(const kiln_keep_out *g, const kiln_vec3 (*p)[3], size_t coun
     return false;
 }
 
-/* The energy of repulsion of a point, over its stiffness, its area and the reach. */
-typedef struct pressing {
-    const change *change;
-    kiln_vec3 p;
-    double least2;
-} pressing;
-
-static bool press(void *user, uint32_t item)
-{
-    pressing *s = user;
-    const change *c = s->change;
-    const kiln_guarded *other = &c->guard->triangles.data[item];
-    bool own = other->obstacle == KILN_NONE && other->body == c->body;
-    if (!own && meets(c->guard, c->body, other))
-        s->least2 = fmin(s->least2, kiln_triangle_distance2(s->p, other->p));
-    return true;
-}
-
-static double pressing_at(const change *c, kiln_vec3 p)
-{
-    double reach = c->guard->rules.reach;
-    pressing s = {c, p, reach * reach};
-    kiln_vec3 grow = kiln_v3(reach, reach, reach);
-    kiln_box box = {kiln_v3_sub(p, grow), kiln_v3_add(p, grow)};
-    kiln_bvh_query_box(&c->guard->tree, box, press, &s);
-    return kiln_repulsion_at(sqrt(s.least2) / reach).value;
-}
-
-/* Over stiffness and reach, m^2: corners, middles of edges and the middle count alike. */
-static double pressing_of(const change *c, const kiln_vec3 (*p)[3], size_t count, double *area)
-{
-    double sum = 0.0;
-    *area = 0.0;
-    for (size_t i = 0; i < count; i++) {
-        const kiln_vec3 *q = p[i];
-        double size =
-            0.5 * kiln_v3_norm(kiln_v3_cross(kiln_v3_sub(q[1], q[0]), kiln_v3_sub(q[2], q[0])));
-        kiln_vec3 middle = kiln_v3_scale(kiln_v3_add(q[0], kiln_v3_add(q[1], q[2])), 1.0 / 3.0);
-        double at = pressing_at(c, middle);
-        for (int k = 0; k < 3; k++)
-            at += pressing_at(c, q[k]) +
-                  pressing_at(c, kiln_v3_scale(kiln_v3_add(q[k], q[(k + 1) % 3]), 0.5));
-        sum += size * at / 7.0;
-        *area += size;
-    }
-    return sum;
-}
-
-/* What comes is thrown off again with what it is pressed by. */
-static bool presses_harder(const change *c)
-{
-    double old_area, area;
-    if (!(c->guard->rules.reach > 0.0))
-        return false;
-    double after = pressing_of(c, c->fresh, c->fresh_count, &area);
-    if (after <= LIGHTLY * area)
-        return false;
-    return after > MORE * pressing_of(c, c->old, c->old_count, &old_area) + LIGHTLY * area;
-}
-
 static bool allows(const void *self, uint32_t vertex, const kiln_vec3 (*old)[3], size_t old_count,
                    const kiln_vec3 (*fresh)[3], size_t fresh_count)
 {
@@ -194,8 +129,6 @@ static bool allows(const void *self, uint32_t vertex, const kiln_vec3 (*old)[3],
     if (is_shut(g, old, old_count) || is_shut(g, fresh, fresh_count))
         return false;
     double after2 = nearest2(&c, fresh, fresh_count, gap2);
-    if (after2 >= 0.0 && presses_harder(&c))
-        return false;
     return after2 >= gap2 || (after2 >= 0.0 && after2 >= LESS * nearest2(&c, old, old_count, gap2));
 }
 

@@ -21,8 +21,6 @@ typedef struct kiln_keep_out_rules {
                                      nothing goes through that: it may be as near as it likes */
     const kiln_pair_table *table; /* of those that meet; NULL: all */
     double gap;                   /* m, positive: what is farther away does not matter */
-    double reach;                 /* m, of the repulsion, where a change may not press harder by
-                                     more than a part; 0: it may */
 } kiln_keep_out_rules;
 
 /* A triangle that is kept out of. */

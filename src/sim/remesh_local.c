@@ -260,10 +260,7 @@ static kiln_status change_mesh(kiln_local *l, kiln_remesher *remesher, bool size
     KILN_TRY(kiln_dynamic_improve(remesher, &improve, &report, error));
     if (sized && goes_freely(l, guard))
         KILN_TRY(contract_short(l, remesher, &wide, &report, error));
-    const double reach = guard->rules.reach;
-    guard->rules.reach = 0.0; /* what is crushed cannot wait until nothing presses on it */
     KILN_TRY(mend_crushed(l, remesher, improve, &wide, &report, error));
-    guard->rules.reach = reach;
     KILN_TRY(kiln_tried_list(world->mesh, shaped, &l->tried[KILN_TRIED_REPAIR], error));
     KILN_TRY(kiln_may_go_on(world->context, error));
     KILN_TRY(kiln_solid_is_clear(world->solid, since, l->within, clear, guard, error));

@@ -601,8 +601,7 @@ kiln_status kiln_solid_keep_out(const kiln_solid *solid, bool at_begin, kiln_kee
                                        .bodies = o->bodies,
                                        .self = o->self,
                                        .table = o->pairs,
-                                       .gap = GUARDED * o->thickness,
-                                       .reach = solid->liquid.used ? o->thickness : 0.0};
+                                       .gap = GUARDED * o->thickness};
     return kiln_keep_out_begin(guard, solid->mesh, &rules, error);
 }
 

@@ -63,27 +63,6 @@ START_TEST(bodies_keep_out_of_each_other)
 }
 END_TEST
 
-/* What is pressed may not be pressed much harder by a change, however far that is from touching. */
-START_TEST(a_change_presses_no_harder)
-{
-    kiln_context *context = kiln_test_context(1);
-    kiln_mesh *mesh = two_cubes(context);
-    kiln_keep_out guard;
-    for (int judged = 0; judged < 2; judged++) { /* the gap is 0.9 of the reach */
-        const kiln_keep_out_rules rules = {
-            .bodies = true, .gap = 0.002, .reach = judged ? 0.01 / 0.9 : 0.0};
-        ck_assert_int_eq(kiln_keep_out_begin(&guard, mesh, &rules, NULL), KILN_OK);
-        ck_assert(may_rise(&guard, mesh, 1.0));
-        ck_assert(may_rise(&guard, mesh, 1.001));
-        ck_assert(may_rise(&guard, mesh, 0.5));
-        ck_assert(may_rise(&guard, mesh, 1.0055) == !judged);
-        kiln_keep_out_end(&guard);
-    }
-    kiln_mesh_destroy(mesh);
-    kiln_context_destroy(context);
-}
-END_TEST
-
 /* A body keeps out of itself: the cubes as one, but may be as near as it likes, and what is next to
  * the change is in nobody's way. */
 START_TEST(a_body_keeps_out_of_itself)
@@ -143,7 +122,6 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("keep out");
     TCase *all = kiln_test_case(suite, "keep out");
     tcase_add_test(all, bodies_keep_out_of_each_other);
-    tcase_add_test(all, a_change_presses_no_harder);
     tcase_add_test(all, a_body_keeps_out_of_itself);
     tcase_add_test(all, what_stood_is_no_fault);
     return suite;
