@@ -1,4 +1,6 @@
 #include "remesh/improve.h"
+
+#include "geom/tet_quality.h"
 #include "remesh/passes.h"
 #include "remesh/tried.h"
 #include "remesh/vain.h"
@@ -273,6 +275,24 @@ static void improve_tet(kiln_remesher *remesher, uint32_t tet, const kiln_improv
     kiln_array_free(remesher->context, &r.set);
 }
 
+/* The score is that of the space and the metric of the pass; by how much it falls on the way is
+ * seen in the world. */
+bool kiln_improve_may_wait(const kiln_mesh *mesh, const kiln_improve_options *options, uint32_t tet,
+                           double score)
+{
+    kiln_vec3 now[4], then[4];
+    if (!options->way || score < options->asked)
+        return false;
+    for (int k = 0; k < 4; k++) {
+        uint32_t v = mesh->tet[tet].v[k];
+        now[k] = mesh->x[v];
+        then[k] = v < options->ways ? kiln_v3_add(now[k], options->way[v]) : now[k];
+    }
+    double before = kiln_tet_quality(&now[0], &now[1], &now[2], &now[3]);
+    double after = kiln_tet_quality(&then[0], &then[1], &then[2], &then[3]);
+    return before > 0.0 && score * after >= options->asked * before;
+}
+
 /* The tets below the goal that are not hopeless and were not repaired too often. */
 static void find_bad(kiln_remesher *remesher, const kiln_improve_options *options,
                      kiln_u32_array *bad)
@@ -283,7 +303,8 @@ static void find_bad(kiln_remesher *remesher, const kiln_improve_options *option
     kiln_set_below(remesher, bad, options->goal, 0);
     for (size_t i = 0; i < bad->count; i++) {
         uint32_t t = bad->data[i];
-        if (!kiln_vain_is_hopeless(remesher->mesh, vain, t, remesher->quality.data[t]) &&
+        if (!kiln_improve_may_wait(remesher->mesh, options, t, remesher->quality.data[t]) &&
+            !kiln_vain_is_hopeless(remesher->mesh, vain, t, remesher->quality.data[t]) &&
             !kiln_tried_enough(tried, KILN_TRIED_REPAIR, remesher->mesh->tet[t].v, 4))
             bad->data[kept++] = t;
     }
@@ -330,7 +351,9 @@ static size_t repair_each(kiln_remesher *remesher, const kiln_improve_options *o
         report->outgrown = (double)*live > MOST_GROWTH * (double)report->tets_before;
         if (report->outgrown)
             break;
-        if (remesher->quality.data[bad->data[i]] < options->goal)
+        double score = remesher->quality.data[bad->data[i]];
+        if (score < options->goal &&
+            !kiln_improve_may_wait(remesher->mesh, options, bad->data[i], score))
             improve_tet(remesher, bad->data[i], options);
         if (options->progress) {
             kiln_improve_progress progress = {.stage = "repair",

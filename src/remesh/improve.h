@@ -34,6 +34,11 @@ typedef struct kiln_improve_options {
     /* Dynamic_improve: a repair that leaves the surface as it is comes first, for surfaces that
      * pull: every change of their shape is a push. */
     bool inside_first;
+    /* [vertex slot of the begin] What each is about to go by in the world, before anything can be
+     * changed again in peace: tets that stay as good as was asked for on that way need no repair
+     * yet, though they are below the goal. NULL: all below the goal are repaired. */
+    const kiln_vec3 *way;
+    uint32_t ways;
     const char *tried; /* vertex field (remesh/tried.h): what it says is left alone. NULL: none */
     /* Called now and then; false stops the driver between two changes. May be NULL. */
     bool (*progress)(void *user, const kiln_improve_progress *progress);
@@ -41,6 +46,10 @@ typedef struct kiln_improve_options {
 } kiln_improve_options;
 
 kiln_improve_options kiln_improve_default_options(void);
+
+/* Whether a tet with that score may wait. */
+bool kiln_improve_may_wait(const kiln_mesh *mesh, const kiln_improve_options *options, uint32_t tet,
+                           double score);
 
 typedef struct kiln_improve_report {
     size_t tets_before, tets_after;

@@ -13,7 +13,9 @@ typedef struct look {
     bool sized;
     const kiln_vec3 *points; /* where all edges are measured; NULL: each in its space */
     double shortest, longest, goal;
-    const kiln_size_wait *wait;                   /* [vertex] or NULL */
+    const kiln_size_wait *wait; /* [vertex] or NULL */
+    const kiln_improve_options *improve;
+    const kiln_size_options *size;
     const kiln_vain *vain;                        /* [tet] or NULL */
     const kiln_tried *sized_often, *mended_often; /* [vertex] or NULL */
     kiln_f64_array worst;                         /* [chunk] -INFINITY: something is to be done */
@@ -45,6 +47,8 @@ static bool fits(const look *l, uint32_t a, uint32_t b)
     kiln_size_change change = length < l->shortest ? KILN_SIZE_CONTRACT : KILN_SIZE_SPLIT;
     bool waits =
         l->wait && l->wait[a][change] > 1 && l->wait[b][change] > 1; /* still in this call */
+    waits |=
+        change == KILN_SIZE_CONTRACT && kiln_size_may_wait(l->pass.mesh, l->size, a, b, length);
     return waits || kiln_tried_enough(l->sized_often, KILN_TRIED_SIZE, (const uint32_t[]){a, b}, 2);
 }
 
@@ -59,7 +63,8 @@ static void tet_chunk(void *user, size_t chunk, size_t begin, size_t end, int wo
             continue;
         const uint32_t *v = mesh->tet[t].v;
         double score = kiln_remesher_score_tet(&l->pass, t);
-        bool fine = !(score < l->goal) || kiln_vain_is_hopeless(mesh, l->vain, t, score) ||
+        bool fine = !(score < l->goal) || kiln_improve_may_wait(mesh, l->improve, t, score) ||
+                    kiln_vain_is_hopeless(mesh, l->vain, t, score) ||
                     kiln_tried_enough(l->mended_often, KILN_TRIED_REPAIR, v, 4);
         for (int k = 0; k < 6 && fine && l->sized; k++) {
             uint32_t a = v[kiln_edge_ends[k][0]], b = v[kiln_edge_ends[k][1]];
@@ -104,6 +109,8 @@ kiln_status kiln_remesh_needed(kiln_mesh *mesh, const kiln_remesh_options *optio
                        .one_space = kiln_mesh_spaces_agree(mesh)},
               .sized = size && options->sizing,
               .goal = improve->goal,
+              .improve = improve,
+              .size = size,
               .vain = kiln_vain_of(mesh, improve->vain),
               .mended_often = kiln_tried_of(mesh, improve->tried)};
     uint32_t tets = mesh->table[KILN_ON_TET].used;

@@ -10,6 +10,9 @@
 
 #include <stdlib.h>
 
+/* Of the shortest length, down to which an edge may wait. */
+static const double SPARED = 0.8;
+
 /* An edge to be split or contracted: shortest first, or longest first by the negative length. */
 typedef struct queued_edge {
     double key;
@@ -254,6 +257,22 @@ static bool try_contraction(size_work *w, const queued_edge *edge, uint32_t tet)
     return found && apply(w, &proposal);
 }
 
+static kiln_vec3 way_of(const kiln_size_options *options, uint32_t v)
+{
+    return v < options->ways ? options->way[v] : kiln_v3(0, 0, 0);
+}
+
+bool kiln_size_may_wait(const kiln_mesh *mesh, const kiln_size_options *options, uint32_t a,
+                        uint32_t b, double length)
+{
+    double least = SPARED * options->shortest;
+    if (!options->way || length < least)
+        return false;
+    kiln_vec3 now = kiln_v3_sub(mesh->x[b], mesh->x[a]);
+    kiln_vec3 then = kiln_v3_add(now, kiln_v3_sub(way_of(options, b), way_of(options, a)));
+    return length * kiln_v3_norm(then) >= least * kiln_v3_norm(now);
+}
+
 /* Shortest first. Edges that contractions make are looked at in the next sweep. */
 static kiln_status contract_sweep(size_work *w, size_t *changes)
 {
@@ -265,7 +284,9 @@ static kiln_status contract_sweep(size_work *w, size_t *changes)
             is_waiting(w, KILN_SIZE_CONTRACT, edge->a, edge->b))
             continue;
         uint32_t tet = find_edge(w, edge);
-        if (tet == KILN_NONE || edge_length(r, edge->a, edge->b) >= w->options->shortest)
+        if (tet == KILN_NONE || edge_length(r, edge->a, edge->b) >= w->options->shortest ||
+            kiln_size_may_wait(r->mesh, w->options, edge->a, edge->b,
+                               edge_length(r, edge->a, edge->b)))
             continue;
         kiln_arena_mark mark = kiln_arena_set_mark(&r->workspace.arena);
         w->report->contract_attempts++;

@@ -28,7 +28,15 @@ typedef struct kiln_size_options {
      * at 0, and an edge waits only while both its ends do. NULL: none. */
     const char *wait;
     const char *tried; /* vertex field (remesh/tried.h): what it says is left alone. NULL: none */
+    /* [vertex slot of the begin] As in improve options: edges that are a little too short, and will
+     * be no more than that, are not contracted yet. NULL: all are. */
+    const kiln_vec3 *way;
+    uint32_t ways;
 } kiln_size_options;
+
+/* Whether an edge of that length in the metric, which is less than the shortest, may wait. */
+bool kiln_size_may_wait(const kiln_mesh *mesh, const kiln_size_options *options, uint32_t a,
+                        uint32_t b, double length);
 
 kiln_size_options kiln_size_default_options(void);
 /* The field `wait`, or NULL; one call less to wait for every vertex that does. */

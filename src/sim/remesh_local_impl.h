@@ -71,6 +71,8 @@ typedef struct kiln_local {
     kiln_sizing *sizing;      /* of the last step that asked for one, for its memory */
     kiln_f64_array gradients; /* [tet slot][9] F, for sizes */
     kiln_f64_array flowed;    /* [tet slot] plastic strain when the pass began */
+    KILN_ARRAY_OF(kiln_vec3)
+    way; /* [vertex slot] of liquid, what it is about to go (kiln_improve_options); none: empty */
     KILN_ARRAY_OF(uint8_t)
     at_rest; /* [tet slot] solid beside liquid: what counts is its shape at rest; none: empty */
     KILN_ARRAY_OF(kiln_line_vertex)

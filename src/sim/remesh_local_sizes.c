@@ -114,6 +114,8 @@ kiln_size_options kiln_local_size_options(const kiln_local *l)
     size.worst = l->settings->quality; /* coarser meshes are not better */
     size.wait = KILN_FIELD_SIZE_WAIT;
     size.tried = KILN_FIELD_TRIED;
+    size.way = l->way.count > 0 ? l->way.data : NULL;
+    size.ways = (uint32_t)l->way.count;
     size.most_tets = most_tets(l);
     if (kiln_local_follows_alone(l)) {
         size.longest = FOLLOW_LONGEST;

@@ -134,6 +134,61 @@ START_TEST(whether_a_pass_is_needed)
 END_TEST
 
 /* Splits and contractions do not take turns: whatever the size asked for, at any scale. */
+/* A tet a little below the goal, and an edge a little too short, are left alone while they stay so;
+ * not when they are about to fail. */
+START_TEST(what_rests_may_wait)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=4 ny=4 nz=4");
+    kiln_test_jitter(mesh, 0.03, 11);
+    kiln_sizing *sizing;
+    uint32_t rows = mesh->table[KILN_ON_VERTEX].used;
+    kiln_vec3 *way = calloc(rows, sizeof *way);
+    double *sizes = malloc(rows * sizeof *sizes), worst, least = INFINITY;
+    for (uint32_t v = 0; v < rows; v++)
+        sizes[v] = 0.25;
+    ck_assert_int_eq(kiln_sizing_create(mesh, KILN_SPACE_MATERIAL, &sizing, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_sizing_add_values(sizing, sizes, rows, 1, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_sizing_finish(sizing, NULL, NULL), KILN_OK);
+    kiln_remesh_options options = kiln_remesh_default_options();
+    options.sizing = sizing;
+    for (int i = 0; i < 6; i++) { /* no way, as much for all, half of what is across */
+        const bool by_size = i >= 3, waits = i % 3 == 1;
+        kiln_remesher remesher;
+        kiln_improve_report mended;
+        kiln_size_report sized;
+        bool needed;
+        for (uint32_t v = 0; v < rows; v++)
+            way[v] = kiln_v3(0.3, 0, i % 3 == 2 ? -0.6 * mesh->x[v].z : 0.0);
+        ck_assert_int_eq(kiln_remesher_begin(mesh, &options, &remesher, NULL), KILN_OK);
+        kiln_edge_survey s = survey(&remesher);
+        for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+            least = kiln_tet_live(mesh, t) ? fmin(least, remesher.quality.data[t]) : least;
+        kiln_improve_options improve = kiln_improve_default_options();
+        kiln_size_options size = kiln_size_default_options();
+        improve.asked = 0.99 * least;
+        improve.goal = by_size ? 0.0 : 1.01 * least;
+        size.longest = INFINITY;
+        size.shortest = by_size ? 1.1 * s.least : 0.0;
+        improve.way = size.way = i % 3 ? way : NULL;
+        improve.ways = size.ways = rows;
+        ck_assert_int_eq(kiln_size_control(&remesher, &size, &sized, NULL), KILN_OK);
+        ck_assert_int_eq(kiln_dynamic_improve(&remesher, &improve, &mended, NULL), KILN_OK);
+        ck_assert_int_eq(sized.contract_attempts > 0, by_size && !waits);
+        ck_assert_int_eq(mended.changed > 0, !waits && (!by_size || sized.contractions > 0));
+        kiln_remesher_abandon(&remesher);
+        ck_assert_int_eq(kiln_remesh_needed(mesh, &options, &size, &improve, &needed, &worst, NULL),
+                         KILN_OK);
+        ck_assert_int_eq(needed, !waits);
+    }
+    kiln_sizing_destroy(sizing);
+    free(sizes);
+    free(way);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 START_TEST(calls_come_to_rest)
 {
     static const double scales[3] = {1.0, 1e-6, 1e6}, sizes[4] = {0.11, 0.3, 0.9, 0.25};
@@ -478,6 +533,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("size_control");
     TCase *all = kiln_test_case(suite, "size_control");
     tcase_add_test(all, whether_a_pass_is_needed);
+    tcase_add_test(all, what_rests_may_wait);
     tcase_add_loop_test(all, calls_come_to_rest, 0, 12);
     tcase_add_test(all, scale_does_not_matter);
     tcase_add_test(all, splits_keep_their_floor);
