@@ -28,7 +28,7 @@ static const double MOST_AREA = 4.0;
 static const double MOST_VOLUME = 4e-3;
 /* Steps, as long as the scene would have them, that something faces something in vain before it is
  * left to a new mesh, and that it is left. */
-enum { PATIENCE = 10, LEFT = 2 };
+enum { PATIENCE = 6, LEFT = 2 };
 
 typedef struct merging {
     kiln_world *world;
@@ -42,6 +42,7 @@ typedef struct merging {
     kiln_u32_array body; /* [part] the lowest of those that it has become one with */
     KILN_ARRAY_OF(kiln_merged_body)
     merged;
+    bool crowded; /* a gap had too much room in this step */
     kiln_changes changes;
     struct {
         uint64_t merges; /* so far */
@@ -205,8 +206,10 @@ static kiln_verdict try_width(merging *m, kiln_txn *txn, const kiln_facing *faci
         return KILN_REFUSED_MEMORY;
     m->seen.count = 0;
     kiln_verdict verdict = kiln_gap_fill(&inner, &gap, &m->seen, report);
-    if (verdict == KILN_ACCEPTED)
+    if (verdict == KILN_ACCEPTED) {
         report->volume = volume_of(mesh) - volume;
+        m->crowded |= report->volume > room;
+    }
     if (verdict == KILN_ACCEPTED &&
         (report->volume > room || area_of(mesh) > area ||
          kiln_solid_is_clear(m->world->solid, since, false, &clear, NULL, NULL) != KILN_OK ||
@@ -329,20 +332,29 @@ static kiln_status merge(merging *m, tally *sum, kiln_error *error)
     return KILN_OK;
 }
 
+/* Steps in vain. Of what is so small that the gap is too much of it a new mesh costs little: that
+ * need not wait. */
+static double waited(const merging *m, const tally *sum, double steps)
+{
+    double before = m->state.waited;
+    return sum->merges > 0             ? 0.0
+           : before >= PATIENCE + LEFT ? 0.0
+           : m->crowded                ? fmax(PATIENCE, before + fmin(1.0, steps))
+                                       : before + fmin(1.0, steps);
+}
+
 static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
 {
     merging *m = self;
     tally sum = {0};
+    m->crowded = false;
     KILN_TRY(look(m, error));
     if (m->nearby.sights.count == 0) {
         m->state.waited = 0.0;
         return KILN_OK;
     }
     KILN_TRY(merge(m, &sum, error));
-    double steps = (moment->end - moment->begin) / m->world->scene->pace.dt;
-    m->state.waited = sum.merges > 0                       ? 0.0
-                      : m->state.waited >= PATIENCE + LEFT ? 0.0
-                                                           : m->state.waited + fmin(1.0, steps);
+    m->state.waited = waited(m, &sum, (moment->end - moment->begin) / m->world->scene->pace.dt);
     return KILN_OK;
 }
 
