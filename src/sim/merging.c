@@ -8,7 +8,9 @@
  * Where that cannot be done for some steps, the bodies concerned get a new mesh (remesh_domain.c).
  */
 #include "sim/merging.h"
+#include "base/clock.h"
 #include "fem/offset.h"
+#include "mesh/walk.h"
 #include "remesh/nearby.h"
 #include "remesh/transfer.h"
 #include "sim/remeshing.h"
@@ -20,8 +22,10 @@
 #include <string.h>
 
 /* Of the gap at which surfaces become one, how wide what is filled may be: the first that can. */
-static const double WIDTH[] = {1.2, 1.8, 2.7};
+static const double WIDTH[] = {3.0, 2.0, 1.2};
 enum { WIDTHS = sizeof WIDTH / sizeof WIDTH[0] };
+/* Cosine between the normals of two faces with an edge in common, where there is a valley. */
+static const double VALLEY = -0.5;
 /* Of the surface that goes, what may come before the gap is closed. */
 static const double MOST_AREA = 4.0;
 /* Of their rest volume, what the parts that become one may have too much with it. */
@@ -42,7 +46,9 @@ typedef struct merging {
     kiln_u32_array body; /* [part] the lowest of those that it has become one with */
     KILN_ARRAY_OF(kiln_merged_body)
     merged;
-    bool crowded; /* a gap had too much room in this step */
+    kiln_remesh_work work; /* of the last step */
+    bool facing;           /* across a gap, not only in a valley */
+    bool crowded;          /* a gap had too much room in this step */
     kiln_changes changes;
     struct {
         uint64_t merges; /* so far */
@@ -117,6 +123,60 @@ static int nearest_first(const void *p, const void *q)
     return (a->vertex > b->vertex) - (a->vertex < b->vertex);
 }
 
+static uint32_t part_of(const kiln_mesh *mesh, uint32_t face)
+{
+    return mesh->info[mesh->face[face].at / 4].part;
+}
+
+static void corners_of(const kiln_mesh *mesh, uint32_t face, uint32_t v[3])
+{
+    uint32_t at = mesh->face[face].at;
+    for (int k = 0; k < 3; k++)
+        v[k] = mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
+}
+
+static kiln_vec3 normal_of(const kiln_mesh *mesh, const uint32_t v[3])
+{
+    const kiln_vec3 *x = mesh->x;
+    return kiln_v3_normalize(
+        kiln_v3_cross(kiln_v3_sub(x[v[1]], x[v[0]]), kiln_v3_sub(x[v[2]], x[v[0]])));
+}
+
+/* A face that looks back at one with which it has an edge in common: the corner of the one and the
+ * other face each other. */
+static kiln_status look_at_valley(merging *m, uint32_t face, const uint32_t v[3], int k,
+                                  kiln_error *error)
+{
+    const kiln_mesh *mesh = m->world->mesh;
+    uint32_t other = kiln_surface_across(mesh, face, v[k], v[(k + 1) % 3]), w[3], apex = KILN_NONE;
+    corners_of(mesh, other, w);
+    kiln_vec3 normal = normal_of(mesh, v);
+    for (int i = 0; i < 3; i++)
+        apex = w[i] != v[k] && w[i] != v[(k + 1) % 3] ? w[i] : apex;
+    if (apex == KILN_NONE || !(kiln_v3_dot(normal, normal_of(mesh, w)) < VALLEY) ||
+        !(kiln_v3_dot(kiln_v3_sub(mesh->x[apex], mesh->x[v[k]]), normal) > 0.0))
+        return KILN_OK;
+    for (int i = 0; i < 3; i++)
+        m->near.data[v[i]] = m->near.data[w[i]] = 1;
+    kiln_facing facing = {apex, face, 1.0}; /* after what is nearer than an edge */
+    return kiln_array_push(m->world->context, &m->nearby.sights, facing, error);
+}
+
+/* Sharp valleys are gaps as well: sides that close are one a moment later. */
+static kiln_status find_valleys(merging *m, kiln_error *error)
+{
+    const kiln_mesh *mesh = m->world->mesh;
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
+        uint32_t v[3];
+        if (!kiln_face_live(mesh, f) || !m->candidate.data[part_of(mesh, f)])
+            continue;
+        corners_of(mesh, f, v);
+        for (int k = 0; k < 3; k++)
+            KILN_TRY(look_at_valley(m, f, v, k, error));
+    }
+    return KILN_OK;
+}
+
 static kiln_status look(merging *m, kiln_error *error)
 {
     const kiln_mesh *mesh = m->world->mesh;
@@ -128,15 +188,12 @@ static kiln_status look(merging *m, kiln_error *error)
     memset(m->near.data, 0, rows);
     for (size_t i = 0; i < m->nearby.sights.count; i++)
         m->near.data[m->nearby.sights.data[i].vertex] = 1;
+    m->facing = m->nearby.sights.count > 0;
+    KILN_TRY(find_valleys(m, error));
     if (m->nearby.sights.count > 1)
         qsort(m->nearby.sights.data, m->nearby.sights.count, sizeof *m->nearby.sights.data,
               nearest_first);
     return KILN_OK;
-}
-
-static uint32_t part_of(const kiln_mesh *mesh, uint32_t face)
-{
-    return mesh->info[mesh->face[face].at / 4].part;
 }
 
 static uint32_t part_of_vertex(const kiln_mesh *mesh, uint32_t vertex)
@@ -313,6 +370,7 @@ static kiln_status merge_in_pass(merging *m, tally *sum, kiln_error *error)
 static kiln_status merge(merging *m, tally *sum, kiln_error *error)
 {
     kiln_world *world = m->world;
+    double started = kiln_wall_seconds();
     kiln_changes_start(&m->changes, world->mesh);
     KILN_TRY(kiln_archive_begin(world->mesh, error));
     kiln_status status = merge_in_pass(m, sum, error);
@@ -324,11 +382,13 @@ static kiln_status merge(merging *m, tally *sum, kiln_error *error)
     KILN_TRY(kiln_changes_close(&m->changes, world->mesh, error));
     KILN_TRY(kiln_world_changed(world, &m->changes, error));
     m->state.merges += sum->merges;
+    m->work.remesh_seconds = kiln_wall_seconds() - started;
     /* What bdf2 remembers is of parts that were two. */
     world->state.clock.h_before = 0.0;
     kiln_log(world->context, KILN_LOG_INFO,
-             "liquid merges in %zu places at %.6g s: %zu tets between what was there, %.3g m^3",
-             sum->merges, world->state.clock.time, sum->tets, sum->volume);
+             "liquid merges in %zu places at %.6g s: %zu tets between what was there, %.3g m^3, "
+             "%.2g s",
+             sum->merges, world->state.clock.time, sum->tets, sum->volume, m->work.remesh_seconds);
     return KILN_OK;
 }
 
@@ -337,10 +397,10 @@ static kiln_status merge(merging *m, tally *sum, kiln_error *error)
 static double waited(const merging *m, const tally *sum, double steps)
 {
     double before = m->state.waited;
-    return sum->merges > 0             ? 0.0
-           : before >= PATIENCE + LEFT ? 0.0
-           : m->crowded                ? fmax(PATIENCE, before + fmin(1.0, steps))
-                                       : before + fmin(1.0, steps);
+    return sum->merges > 0 || !m->facing ? 0.0
+           : before >= PATIENCE + LEFT   ? 0.0
+           : m->crowded                  ? fmax(PATIENCE, before + fmin(1.0, steps))
+                                         : before + fmin(1.0, steps);
 }
 
 static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
@@ -348,7 +408,10 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
     merging *m = self;
     tally sum = {0};
     m->crowded = false;
+    m->work = (kiln_remesh_work){0};
+    double started = kiln_wall_seconds();
     KILN_TRY(look(m, error));
+    m->work.size_seconds = kiln_wall_seconds() - started;
     if (m->nearby.sights.count == 0) {
         m->state.waited = 0.0;
         return KILN_OK;
@@ -356,6 +419,13 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
     KILN_TRY(merge(m, &sum, error));
     m->state.waited = waited(m, &sum, (moment->end - moment->begin) / m->world->scene->pace.dt);
     return KILN_OK;
+}
+
+static void measure(const void *self, kiln_stats *stats)
+{
+    const merging *m = self;
+    if (m->world->state.step > 0)
+        kiln_remesh_measure(&m->work, stats);
 }
 
 static void *state(void *self, size_t *size)
@@ -369,7 +439,8 @@ const kiln_module kiln_module_merging = {.name = "merging",
                                          .create = create,
                                          .destroy = destroy,
                                          .after_step = after_step,
-                                         .state = state};
+                                         .state = state,
+                                         .measure = measure};
 
 bool kiln_merging_is_left(const kiln_world *world)
 {
