@@ -10,6 +10,7 @@
 #include "sim/merging.h"
 #include "base/clock.h"
 #include "fem/offset.h"
+#include "geom/tet_quality.h"
 #include "mesh/walk.h"
 #include "remesh/nearby.h"
 #include "remesh/transfer.h"
@@ -21,18 +22,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the gap at which surfaces become one, how wide what is filled may be: the first that can. */
-static const double WIDTH[] = {3.0, 2.0, 1.2};
+/* Of the gap at which surfaces become one, how wide what is filled may be: that after which the
+ * worst tet is best. */
+static const double WIDTH[] = {1.2, 2.0, 3.0};
 enum { WIDTHS = sizeof WIDTH / sizeof WIDTH[0] };
 /* Cosine between the normals of two faces with an edge in common, where there is a valley. */
 static const double VALLEY = -0.5;
 /* Of the surface that goes, what may come before the gap is closed. */
 static const double MOST_AREA = 4.0;
+/* Of the quality that is asked for, what tets must have then: repairs follow. */
+static const double LEAST = 0.35;
 /* Of their rest volume, what the parts that become one may have too much with it. */
 static const double MOST_VOLUME = 4e-3;
 /* Steps, as long as the scene would have them, that something faces something in vain before it is
  * left to a new mesh, and that it is left. */
 enum { PATIENCE = 6, LEFT = 2 };
+/* Tets of bodies a new mesh of which costs no more than some steps. */
+enum { SMALL = 4000 };
 
 typedef struct merging {
     kiln_world *world;
@@ -219,6 +225,13 @@ static double room_for(const merging *m, const kiln_facing *facing)
     return m->room.data[a] + (a == b ? 0.0 : m->room.data[b]);
 }
 
+static bool is_small(const merging *m, const kiln_facing *facing)
+{
+    const kiln_mesh *mesh = m->world->mesh;
+    uint32_t a = part_of_vertex(mesh, facing->vertex), b = part_of(mesh, facing->face);
+    return mesh->parts.data[a].tets + (a == b ? 0 : mesh->parts.data[b].tets) <= SMALL;
+}
+
 /* Of all surfaces. */
 static double area_of(const kiln_mesh *mesh)
 {
@@ -245,8 +258,22 @@ static double volume_of(const kiln_mesh *mesh)
     return sum;
 }
 
+/* Of tets that have changed since. */
+static double worst_of(const kiln_mesh *mesh, uint32_t since)
+{
+    double worst = 1.0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        const uint32_t *v = mesh->tet[t].v;
+        const kiln_vec3 *x = mesh->x;
+        if (kiln_tet_live(mesh, t) && mesh->info[t].changed > since)
+            worst = fmin(worst, kiln_tet_quality(&x[v[0]], &x[v[1]], &x[v[2]], &x[v[3]]));
+    }
+    return worst;
+}
+
+/* Kept if no tet about it comes out worse than `least`, or only tried; the worst is told. */
 static kiln_verdict try_width(merging *m, kiln_txn *txn, const kiln_facing *facing, double width,
-                              kiln_gap_report *report)
+                              bool keep, double *least, kiln_gap_report *report)
 {
     const kiln_gap gap = {.vertex = facing->vertex,
                           .face = facing->face,
@@ -257,7 +284,7 @@ static kiln_verdict try_width(merging *m, kiln_txn *txn, const kiln_facing *faci
     double room = room_for(m, facing);
     uint32_t since = mesh->clock;
     double area = area_of(mesh), volume = volume_of(mesh);
-    bool clear = true;
+    bool clear = true, small = is_small(m, facing); /* the face may go */
     kiln_txn inner = kiln_txn_begin(txn->mesh);
     if (!inner.depth)
         return KILN_REFUSED_MEMORY;
@@ -265,13 +292,19 @@ static kiln_verdict try_width(merging *m, kiln_txn *txn, const kiln_facing *faci
     kiln_verdict verdict = kiln_gap_fill(&inner, &gap, &m->seen, report);
     if (verdict == KILN_ACCEPTED) {
         report->volume = volume_of(mesh) - volume;
-        m->crowded |= report->volume > room;
+        m->crowded |= report->volume > room && small;
     }
+    double worst = verdict == KILN_ACCEPTED ? worst_of(mesh, since) : 0.0;
     if (verdict == KILN_ACCEPTED &&
         (report->volume > room || area_of(mesh) > area ||
          kiln_solid_is_clear(m->world->solid, since, false, &clear, NULL, NULL) != KILN_OK ||
-         !clear))
+         !clear || worst < *least))
         verdict = KILN_REFUSED_JUDGED;
+    if (verdict == KILN_ACCEPTED && !keep) {
+        *least = worst;
+        kiln_txn_rollback(&inner);
+        return KILN_ACCEPTED;
+    }
     return kiln_txn_settle(&inner, verdict);
 }
 
@@ -288,11 +321,18 @@ static kiln_verdict try_sight(merging *m, kiln_txn *txn, const kiln_facing *faci
     kiln_verdict verdict = KILN_REFUSED_JUDGED;
     uint32_t part = part_of(txn->mesh, facing->face); /* which may go */
     uint32_t other = part_of_vertex(txn->mesh, facing->vertex);
-    for (int w = 0; w < WIDTHS && verdict != KILN_ACCEPTED; w++) {
-        verdict = try_width(m, txn, facing, WIDTH[w], &report);
+    double least = LEAST * m->world->scene->remesh.quality;
+    int best = WIDTHS;
+    for (int w = 0; w < WIDTHS; w++) {
+        verdict = try_width(m, txn, facing, WIDTH[w], false, &least, &report);
         if (verdict == KILN_REFUSED_MEMORY)
             return verdict;
+        best = verdict == KILN_ACCEPTED ? w : best;
     }
+    if (best < WIDTHS)
+        verdict = try_width(m, txn, facing, WIDTH[best], true, &least, &report);
+    if (verdict == KILN_REFUSED_MEMORY)
+        return verdict;
     for (size_t i = 0; i < m->seen.count; i++) /* once in a step */
         m->near.data[m->seen.data[i]] = 0;
     m->near.data[facing->vertex] = 0;
@@ -306,13 +346,20 @@ static kiln_verdict try_sight(merging *m, kiln_txn *txn, const kiln_facing *faci
     return KILN_ACCEPTED;
 }
 
+/* What was put in in this step is of parts that are not settled yet. */
+static bool is_as_before(const merging *m, const kiln_facing *facing)
+{
+    const kiln_mesh *mesh = m->world->mesh;
+    return kiln_vertex_live(mesh, facing->vertex) && kiln_face_live(mesh, facing->face) &&
+           part_of(mesh, facing->face) < m->body.count &&
+           part_of_vertex(mesh, facing->vertex) < m->body.count;
+}
+
 static kiln_verdict merge_all(merging *m, kiln_txn *txn, tally *sum)
 {
-    const kiln_mesh *mesh = txn->mesh;
     for (size_t i = 0; i < m->nearby.sights.count; i++) {
         const kiln_facing *facing = &m->nearby.sights.data[i];
-        if (!m->near.data[facing->vertex] || !kiln_face_live(mesh, facing->face) ||
-            is_held(m, facing->vertex))
+        if (!m->near.data[facing->vertex] || !is_as_before(m, facing) || is_held(m, facing->vertex))
             continue;
         kiln_verdict verdict = try_sight(m, txn, facing, sum);
         if (verdict != KILN_ACCEPTED)
