@@ -22,6 +22,7 @@ typedef struct search {
     uint32_t *first, *at;   /* [vertex + 1] into the items at each vertex */
     uint32_t *other;        /* [vertex] part that faces it, KILN_NONE */
     uint32_t *close;        /* [vertex] another part that is close */
+    uint32_t *seen;         /* [vertex] the item that faces it */
     kiln_bvh tree;
 } search;
 
@@ -51,7 +52,7 @@ static size_t block_size(const search *s)
 {
     size_t vertices = s->mesh->table[KILN_ON_VERTEX].used, items = s->faces.count;
     return (items + vertices) * sizeof(kiln_vec3) + vertices * sizeof(double) +
-           (3 * vertices + 3 * items + 2) * sizeof(uint32_t);
+           (4 * vertices + 3 * items + 2) * sizeof(uint32_t);
 }
 
 static void measure(search *s, kiln_box *boxes)
@@ -138,7 +139,7 @@ static void look_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
     (void)chunk, (void)worker;
     search *s = user;
     for (uint32_t v = (uint32_t)begin; v < end; v++) {
-        s->other[v] = s->close[v] = KILN_NONE;
+        s->other[v] = s->close[v] = s->seen[v] = KILN_NONE;
         if (s->first[v] == s->first[v + 1])
             continue;
         double limit = s->gap * s->size[v];
@@ -146,7 +147,7 @@ static void look_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
         uint32_t item =
             kiln_bvh_closest(&s->tree, s->x[v], limit * limit, distance2_across, &q, NULL);
         if (item != KILN_BVH_NONE)
-            s->other[v] = part_of(s, item);
+            s->other[v] = part_of(s, s->seen[v] = item);
         item = kiln_bvh_closest(&s->tree, s->x[v], limit * limit, distance2_to_others, &q, NULL);
         if (item != KILN_BVH_NONE)
             s->close[v] = part_of(s, item);
@@ -179,6 +180,21 @@ static kiln_status list_pairs(const search *s, const uint32_t *other, kiln_bvh_p
         if (compare_pairs(&pairs->data[i], &pairs->data[distinct - 1]) != 0)
             pairs->data[distinct++] = pairs->data[i];
     pairs->count = distinct;
+    return KILN_OK;
+}
+
+static kiln_status list_sights(const search *s, kiln_nearby *out, kiln_error *error)
+{
+    for (uint32_t v = 0; v < s->mesh->table[KILN_ON_VERTEX].used; v++) {
+        if (s->seen[v] == KILN_NONE)
+            continue;
+        uint32_t w[3];
+        corners(s, s->seen[v], w);
+        const kiln_vec3 triangle[3] = {s->x[w[0]], s->x[w[1]], s->x[w[2]]};
+        kiln_facing sight = {v, s->faces.data[s->seen[v]],
+                             sqrt(kiln_triangle_distance2(s->x[v], triangle)) / s->size[v]};
+        KILN_TRY(kiln_array_push(s->mesh->context, &out->sights, sight, error));
+    }
     return KILN_OK;
 }
 
@@ -239,12 +255,14 @@ static kiln_status look(search *s, kiln_nearby *out, kiln_error *error)
     KILN_TRY(status);
     kiln_parallel_for(context, vertices, GRAIN, look_chunk, s);
     KILN_TRY(find_crossing(s, &out->facing, error));
+    KILN_TRY(list_sights(s, out, error));
     KILN_TRY(list_pairs(s, s->other, &out->facing, error));
     return list_pairs(s, s->close, &out->close, error);
 }
 
 void kiln_nearby_free(kiln_context *context, kiln_nearby *nearby)
 {
+    kiln_array_free(context, &nearby->sights);
     kiln_array_free(context, &nearby->facing);
     kiln_array_free(context, &nearby->close);
 }
@@ -255,7 +273,7 @@ kiln_status kiln_nearby_find(const kiln_mesh *mesh, kiln_space space, double gap
     kiln_context *context = mesh->context;
     search s = {.mesh = mesh, .x = kiln_mesh_positions(mesh, space), .gap = gap};
     size_t vertices = mesh->table[KILN_ON_VERTEX].used;
-    out->facing.count = out->close.count = 0;
+    out->sights.count = out->facing.count = out->close.count = 0;
     kiln_status status = list_faces(&s, candidate, error);
     if (status == KILN_OK && s.faces.count > 0) {
         s.normal = kiln_resize(context, NULL, 0, block_size(&s));
@@ -266,7 +284,8 @@ kiln_status kiln_nearby_find(const kiln_mesh *mesh, kiln_space space, double gap
             s.first = (uint32_t *)(void *)(s.size + vertices);
             s.other = s.first + vertices + 1;
             s.close = s.other + vertices;
-            s.at = s.close + vertices;
+            s.seen = s.close + vertices;
+            s.at = s.seen + vertices;
             status = look(&s, out, error);
             kiln_release(context, s.normal, block_size(&s));
         } else {

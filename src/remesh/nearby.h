@@ -8,8 +8,16 @@
 #include "geom/bvh.h"
 #include "mesh/mesh.h"
 
+/* A surface vertex and the face that looks back at it, in ascending order of vertices. */
+typedef struct kiln_facing {
+    uint32_t vertex, face;
+    double part; /* how far it is, of the edges at the vertex */
+} kiln_facing;
+
 /* Pairs of parts in ascending order, each once. */
 typedef struct kiln_nearby {
+    KILN_ARRAY_OF(kiln_facing)
+    sights;
     kiln_bvh_pair_array facing; /* or crossing; a <= b; a part with itself where it folds */
     kiln_bvh_pair_array close;  /* a < b: so near, whatever their surfaces look at */
 } kiln_nearby;

@@ -88,8 +88,8 @@ extern const kiln_module kiln_module_subdivide, kiln_module_obstacles, kiln_modu
     kiln_module_materials, kiln_module_boundary, kiln_module_heat, kiln_module_gravity,
     kiln_module_contact, kiln_module_fairing, kiln_module_waterline, kiln_module_liquid_pace,
     kiln_module_flow, kiln_module_phases, kiln_module_forces, kiln_module_surfaces,
-    kiln_module_probes, kiln_module_pressed, kiln_module_pinch, kiln_module_through,
-    kiln_module_tracers, kiln_module_remesh_domain, kiln_module_remesh_local,
+    kiln_module_probes, kiln_module_pressed, kiln_module_pinch, kiln_module_merging,
+    kiln_module_through, kiln_module_tracers, kiln_module_remesh_domain, kiln_module_remesh_local,
     kiln_module_remesh_energy;
 
 #endif

@@ -13,6 +13,7 @@
 #include "mesh/rewind.h"
 #include "sim/domain_groups.h"
 #include "sim/keep_energy.h"
+#include "sim/merging.h"
 #include "sim/remeshing.h"
 #include "topology/assign.h"
 
@@ -377,7 +378,8 @@ static kiln_status look_around(look *l, kiln_error *error)
     const domain_state *state = &l->domain->state;
     uint64_t step = world->state.step;
     size_t parts = world->mesh->parts.count;
-    bool may_merge = l->domain->settings->merge > 0.0 && step >= state->merge_from;
+    bool may_merge = l->domain->settings->merge > 0.0 && step >= state->merge_from &&
+                     kiln_merging_is_left(world);
     KILN_TRY(take_stock(l, error));
     KILN_TRY(kiln_array_reserve(world->context, &l->due, parts, error));
     KILN_TRY(kiln_array_reserve(world->context, &l->group, parts, error));

@@ -17,6 +17,31 @@ static const char scene[] =
     "  step = { integrator = param('by', 'implicit-euler'), dt = param('dt', 1e-4) },\n"
     "  remesh = remesh { merge = param('merge', 0.3) } }\n";
 
+/* A drop falls into a pool that is much more than it: nothing is to change but where they meet. */
+static const char pool[] =
+    "local size = 0.55e-3\n"
+    "local water = material { density = 1000, viscosity = 5e-3,\n"
+    "                         liquid = liquid { surface_tension = 0.07 } }\n"
+    "local function wall(point, normal, along)\n"
+    "  return hold { body = 'pool', components = along,\n"
+    "                where = select.half_space { point = point, normal = normal } }\n"
+    "end\n"
+    "return scene { duration = param('T', 1e-3), gravity = { 0, 0, -9.81 },\n"
+    "  output = { checkpoint = 5e-4, frame = 5e-4 },\n"
+    "  contact = contact { thickness = 0.08 * size, self = true },\n"
+    "  step = { integrator = 'bdf2', dt = 1e-4 }, remesh = { merge = 0.3 },\n"
+    "  bodies = {\n"
+    "    body { name = 'pool', at = { -3e-3, -3e-3, 0 }, material = water,\n"
+    "           shape = shape.box { lx = 6e-3, ly = 6e-3, lz = 3.3e-3, nx = 11, ny = 11, nz = 6,\n"
+    "                               pattern = 'mirrored' } },\n"
+    "    body { name = 'drop', shape = shape.ball { radius = 1e-3, h = 0.8 * size },\n"
+    "           at = { 1e-4, 5e-5, 4.5e-3 }, velocity = { 0, 0, -0.4 }, material = water } },\n"
+    "  holds = { wall({ -2.999999e-3, 0, 0 }, { -1, 0, 0 }, 'x'),\n"
+    "            wall({ 2.999999e-3, 0, 0 }, { 1, 0, 0 }, 'x'),\n"
+    "            wall({ 0, -2.999999e-3, 0 }, { 0, -1, 0 }, 'y'),\n"
+    "            wall({ 0, 2.999999e-3, 0 }, { 0, 1, 0 }, 'y'),\n"
+    "            wall({ 0, 0, 1e-9 }, { 0, 0, -1 }, 'z') } }\n";
+
 typedef struct row {
     double quality, volume, rest_volume, p[3], l[3], energy;
 } row;
@@ -120,6 +145,31 @@ START_TEST(a_merge_has_its_bits)
 }
 END_TEST
 
+/* Not by a new mesh of both; and a run that ends in the middle of it and goes on is the same. */
+START_TEST(a_drop_joins_a_pool_where_it_falls)
+{
+    char text[TEXT];
+    row rows[200];
+    write_file("pool.lua", pool);
+    ck_assert_int_eq(run_program("run pool.lua -o a --threads 1 --audit --quiet"), 0);
+    read_file("a/log.txt", text, sizeof text);
+    ck_assert_msg(strstr(text, "liquid merges") != NULL, "%s", text);
+    ck_assert_msg(strstr(text, "whole-domain remesh") == NULL, "%s", text);
+    int count = read_rows("a/stats.csv", rows, 200);
+    for (int i = 1; i < count; i++) {
+        ck_assert_double_eq_tol(rows[i].rest_volume / rows[0].rest_volume, 1.0, 1e-12);
+        ck_assert_double_eq_tol(rows[i].volume / rows[0].volume, 1.0, 5e-3);
+        ck_assert_double_ge(rows[i].quality, 0.1);
+    }
+    ck_assert_int_eq(run_program("mesh info --json a/frames/frame-000002.vtu"), 0);
+    read_file(".out", text, sizeof text);
+    ck_assert_msg(strstr(text, "\"parts\": 1") != NULL, "%s", text);
+    ck_assert_int_eq(run_program("run pool.lua -o b --threads 2 --until 5e-4 --quiet"), 0);
+    ck_assert_int_eq(run_program("run pool.lua -o b --threads 2 --resume --quiet"), 0);
+    expect_same_ends(STATE_COLUMNS);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("join");
@@ -129,5 +179,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(c, drops_that_are_not_asked_to_stay_two);
     tcase_add_test(c, skins_round_water_stay_two);
     tcase_add_test(c, a_merge_has_its_bits);
+    tcase_add_test(c, a_drop_joins_a_pool_where_it_falls);
     return suite;
 }
