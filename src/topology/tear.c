@@ -1,0 +1,323 @@
+#include "topology/tear.h"
+
+#include "topology/nudge.h"
+#include "topology/open.h"
+#include "topology/repair.h"
+#include "topology/tear_cut.h"
+
+#include <math.h>
+
+/* Of the size of a tet: corners farther off a plane than this on both sides are cut by it. */
+static const double OFF = 0.05;
+/* Of the sum of the areas of what opens at a vertex: one whose normals cancel is at the tip. */
+static const double ONE_SIDED = 0.3;
+/* Of what they should, sides have to part, at every vertex. */
+static const double ENOUGH = 0.2;
+/* Ways of vertices are gone in this many parts, so that neighbours can go before. */
+enum { STEPS = 3 };
+
+typedef struct rim_edge {
+    uint32_t a, b;
+} rim_edge;
+
+typedef struct lip {
+    uint32_t vertex, twin;
+    kiln_vec3 area; /* of its opened faces, out of the matter */
+    double all;     /* m^2, of them */
+    kiln_vec3 from;
+} lip;
+
+typedef struct tearing {
+    kiln_context *context;
+    kiln_txn *txn;
+    const kiln_tear_how *how;
+    kiln_walker walker;
+    kiln_tear_knife knife;
+    KILN_ARRAY_OF(rim_edge)
+    rim;
+    kiln_idset refused;   /* tet -> the stamp it had then */
+    kiln_u32_array faces; /* to be opened */
+    kiln_idset at_lip;    /* vertex -> index into lips */
+    KILN_ARRAY_OF(lip)
+    lips;
+    kiln_tear_report report;
+} tearing;
+
+static void tearing_free(tearing *t)
+{
+    kiln_walker_free(&t->walker);
+    kiln_array_free(t->context, &t->rim);
+    kiln_array_free(t->context, &t->refused.slots);
+    kiln_array_free(t->context, &t->faces);
+    kiln_array_free(t->context, &t->at_lip.slots);
+    kiln_array_free(t->context, &t->lips);
+}
+
+static kiln_verdict put(tearing *t, kiln_idset *set, uint32_t id, uint32_t value)
+{
+    kiln_idset_slot *slot = kiln_idset_at(set, id);
+    if (slot->epoch == set->epoch) {
+        slot->value = value;
+        return KILN_ACCEPTED;
+    }
+    kiln_idset_add(set, slot, id, value);
+    return 2 * (size_t)set->members < set->slots.count ||
+                   kiln_idset_grow(t->context, set, NULL) == KILN_OK
+               ? KILN_ACCEPTED
+               : KILN_REFUSED_MEMORY;
+}
+
+static bool was_refused(const tearing *t, uint32_t tet)
+{
+    const kiln_idset_slot *slot = kiln_idset_at(&t->refused, tet);
+    return slot->epoch == t->refused.epoch && slot->value == t->txn->mesh->info[tet].changed;
+}
+
+static bool is_cut_by(const kiln_mesh *mesh, uint32_t tet, const kiln_tear_cut *cut)
+{
+    double low = 0.0, high = 0.0, size = 0.0;
+    for (int k = 0; k < 4; k++) {
+        kiln_vec3 r = kiln_v3_sub(mesh->x[mesh->tet[tet].v[k]], cut->origin);
+        double d = kiln_v3_dot(r, cut->normal);
+        low = fmin(low, d);
+        high = fmax(high, d);
+        r = kiln_v3_sub(mesh->x[mesh->tet[tet].v[k]], mesh->x[mesh->tet[tet].v[(k + 1) % 4]]);
+        size = fmax(size, kiln_v3_norm(r));
+    }
+    return low < -OFF * size && high > OFF * size;
+}
+
+/* Tets that share an edge of the new faces and go on across the plane get what was there. */
+static kiln_verdict hand_on(tearing *t, const kiln_tear_cut *cut, kiln_pull pull)
+{
+    kiln_verdict verdict = KILN_ACCEPTED;
+    for (int i = 0; i < 3 * cut->faces && verdict == KILN_ACCEPTED; i++) {
+        uint32_t a = cut->face[i / 3][i % 3], b = cut->face[i / 3][(i + 1) % 3];
+        if (kiln_array_push(t->context, &t->rim, ((rim_edge){a, b}), NULL) != KILN_OK ||
+            kiln_edge_tets(t->txn->mesh, a, b, &t->walker, NULL) != KILN_OK)
+            return KILN_REFUSED_MEMORY;
+        for (size_t k = 0; t->how->hand_on && k < t->walker.tets.count; k++) {
+            uint32_t tet = t->walker.tets.data[k];
+            if (!kiln_tear_is_beside(t->txn->mesh, tet) && is_cut_by(t->txn->mesh, tet, cut) &&
+                verdict == KILN_ACCEPTED)
+                verdict = t->how->hand_on(t->how->user, t->txn, tet, pull);
+        }
+    }
+    return verdict;
+}
+
+static kiln_verdict cut_tet(tearing *t, uint32_t tet, kiln_pull pull)
+{
+    kiln_tear_cut cut;
+    kiln_verdict verdict = kiln_tear_cut_tet(t->txn, &t->knife, tet, pull.along, &cut);
+    if (verdict == KILN_REFUSED_MEMORY)
+        return verdict;
+    if (verdict != KILN_ACCEPTED)
+        return put(t, &t->refused, tet, t->txn->mesh->info[tet].changed);
+    t->report.cut++;
+    return hand_on(t, &cut, pull);
+}
+
+/* Of the tets at one edge of the rim that may be cut, the one that is pulled most, if that is more
+ * than *best. *rim: whether the cut ends there at all. */
+static kiln_status look_at_edge(tearing *t, rim_edge edge, uint32_t *tet, kiln_pull *best,
+                                bool *rim, kiln_error *error)
+{
+    const kiln_mesh *mesh = t->txn->mesh;
+    *rim = false;
+    KILN_TRY(kiln_edge_tets(mesh, edge.a, edge.b, &t->walker, error));
+    if (t->walker.tets.count == 0)
+        return KILN_OK;
+    uint32_t first = t->walker.tets.data[0];
+    *rim = kiln_tear_ends_at(mesh, first, kiln_tet_corner(&mesh->tet[first], edge.a),
+                             kiln_tet_corner(&mesh->tet[first], edge.b), false);
+    for (size_t i = 0; *rim && i < t->walker.tets.count; i++) {
+        uint32_t one = t->walker.tets.data[i];
+        if (kiln_tear_is_beside(mesh, one) || was_refused(t, one))
+            continue;
+        kiln_pull pull = t->how->pull(t->how->user, mesh, one);
+        if (pull.stress < t->how->stress || pull.stress < best->stress ||
+            (pull.stress == best->stress && one >= *tet) ||
+            !kiln_tear_goes_on(mesh, one, edge.a, edge.b, pull.along))
+            continue;
+        *best = pull;
+        *tet = one;
+    }
+    return KILN_OK;
+}
+
+static kiln_verdict grow(tearing *t)
+{
+    kiln_verdict verdict = KILN_ACCEPTED;
+    while (t->report.cut < t->how->most && verdict == KILN_ACCEPTED) {
+        uint32_t tet = KILN_NONE;
+        kiln_pull best = {0};
+        size_t kept = 0;
+        for (size_t i = 0; i < t->rim.count; i++) {
+            rim_edge edge = t->rim.data[i];
+            bool rim;
+            if (look_at_edge(t, edge, &tet, &best, &rim, NULL) != KILN_OK)
+                return KILN_REFUSED_MEMORY;
+            if (rim)
+                t->rim.data[kept++] = edge;
+        }
+        t->rim.count = kept;
+        if (tet == KILN_NONE)
+            break;
+        verdict = cut_tet(t, tet, best);
+    }
+    return verdict;
+}
+
+/* All that is marked; what opens has to begin at the surface. */
+static kiln_verdict gather_faces(tearing *t)
+{
+    const kiln_mesh *mesh = t->txn->mesh;
+    bool at_surface = false;
+    for (uint32_t at = 0; at < 4 * mesh->table[KILN_ON_TET].used; at++) {
+        if (!kiln_tet_live(mesh, at / 4) ||
+            !(mesh->info[at / 4].marks >> (KILN_MARK_SPLIT_FACE + at % 4) & 1) ||
+            mesh->tet[at / 4].n[at % 4] < at)
+            continue;
+        if (kiln_array_push(t->context, &t->faces, at, NULL) != KILN_OK)
+            return KILN_REFUSED_MEMORY;
+        const uint8_t *k = kiln_face_corner[at % 4];
+        const uint32_t *v = mesh->tet[at / 4].v;
+        for (int i = 0; i < 3; i++)
+            at_surface |= kiln_tear_ends_at(mesh, at / 4, k[i], k[(i + 1) % 3], true);
+        t->report.area +=
+            0.5 * kiln_v3_norm(kiln_v3_cross(kiln_v3_sub(mesh->x[v[k[1]]], mesh->x[v[k[0]]]),
+                                             kiln_v3_sub(mesh->x[v[k[2]]], mesh->x[v[k[0]]])));
+    }
+    t->report.faces = (uint32_t)t->faces.count;
+    return at_surface ? KILN_ACCEPTED : KILN_REFUSED_JUDGED;
+}
+
+static kiln_verdict add_to_lip(tearing *t, uint32_t vertex, kiln_vec3 area)
+{
+    const kiln_mesh *mesh = t->txn->mesh;
+    kiln_idset_slot *slot = kiln_idset_at(&t->at_lip, vertex);
+    uint32_t index = slot->value;
+    if (slot->epoch != t->at_lip.epoch) {
+        index = (uint32_t)t->lips.count;
+        lip one = {.vertex = vertex, .twin = mesh->vertex[vertex].twin, .from = mesh->x[vertex]};
+        if (kiln_array_push(t->context, &t->lips, one, NULL) != KILN_OK ||
+            put(t, &t->at_lip, vertex, index) != KILN_ACCEPTED)
+            return KILN_REFUSED_MEMORY;
+    }
+    t->lips.data[index].area = kiln_v3_add(t->lips.data[index].area, area);
+    t->lips.data[index].all += kiln_v3_norm(area);
+    return KILN_ACCEPTED;
+}
+
+/* *edge: m, the mean one of what was opened. */
+static kiln_verdict find_lips(tearing *t, double *edge)
+{
+    const kiln_mesh *mesh = t->txn->mesh;
+    kiln_verdict verdict = KILN_ACCEPTED;
+    double sum = 0.0;
+    size_t count = 0;
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used && verdict == KILN_ACCEPTED; f++) {
+        if (!kiln_face_live(mesh, f) || mesh->face[f].stamp <= t->report.since)
+            continue;
+        uint32_t at = mesh->face[f].at, v[3];
+        for (int k = 0; k < 3; k++)
+            v[k] = mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
+        kiln_vec3 area = kiln_v3_scale(kiln_v3_cross(kiln_v3_sub(mesh->x[v[1]], mesh->x[v[0]]),
+                                                     kiln_v3_sub(mesh->x[v[2]], mesh->x[v[0]])),
+                                       0.5);
+        for (int k = 0; k < 3 && verdict == KILN_ACCEPTED; k++) {
+            sum += kiln_v3_norm(kiln_v3_sub(mesh->x[v[(k + 1) % 3]], mesh->x[v[k]]));
+            count++;
+            verdict = add_to_lip(t, v[k], area);
+        }
+    }
+    *edge = count ? sum / (double)count : 0.0;
+    return verdict;
+}
+
+static bool is_at_tip(const lip *l)
+{
+    return kiln_v3_norm(l->area) < ONE_SIDED * l->all;
+}
+
+static kiln_vec3 way_of(const tearing *t, const lip *l, double way)
+{
+    kiln_vec3 back = kiln_v3_scale(kiln_v3_normalize(l->area), -way);
+    return t->how->may_go ? t->how->may_go(t->how->going, l->vertex, back) : back;
+}
+
+/* Copies of one vertex are no longer in one place. */
+static bool have_parted(const tearing *t, double way)
+{
+    const kiln_mesh *mesh = t->txn->mesh;
+    for (size_t i = 0; i < t->lips.count; i++)
+        for (size_t j = 0; j < i; j++) {
+            const lip *l = &t->lips.data[i], *m = &t->lips.data[j];
+            if (l->twin == 0 || l->twin != m->twin || is_at_tip(l) || is_at_tip(m) ||
+                kiln_v3_norm2(kiln_v3_sub(l->from, m->from)) > 0.0)
+                continue;
+            if (kiln_v3_norm(kiln_v3_sub(mesh->x[l->vertex], mesh->x[m->vertex])) < ENOUGH * way)
+                return false;
+        }
+    return true;
+}
+
+static kiln_verdict part_sides(tearing *t)
+{
+    double edge;
+    kiln_verdict verdict = kiln_idset_clear(t->context, &t->at_lip, 64, NULL) == KILN_OK
+                               ? find_lips(t, &edge)
+                               : KILN_REFUSED_MEMORY;
+    double way = verdict == KILN_ACCEPTED ? 0.5 * t->how->part * edge : 0.0;
+    for (int step = STEPS; step > 0; step--)
+        for (size_t i = 0; i < t->lips.count && verdict == KILN_ACCEPTED; i++) {
+            const lip *l = &t->lips.data[i];
+            if (!is_at_tip(l))
+                verdict = kiln_nudge(t->txn, &t->walker, l->vertex,
+                                     kiln_v3_add(l->from, way_of(t, l, way)), 1.0 / step,
+                                     t->how->quality);
+        }
+    return verdict == KILN_ACCEPTED && !have_parted(t, way) ? KILN_REFUSED_JUDGED : verdict;
+}
+
+static kiln_verdict tear_from(tearing *t, uint32_t tet)
+{
+    if (kiln_idset_clear(t->context, &t->refused, 64, NULL) != KILN_OK)
+        return KILN_REFUSED_MEMORY;
+    kiln_pull pull = t->how->pull(t->how->user, t->txn->mesh, tet);
+    if (pull.stress < t->how->stress)
+        return KILN_REFUSED_JUDGED;
+    kiln_verdict verdict = cut_tet(t, tet, pull);
+    if (verdict == KILN_ACCEPTED && t->report.cut == 0)
+        verdict = KILN_REFUSED_JUDGED;
+    if (verdict == KILN_ACCEPTED)
+        verdict = grow(t);
+    if (verdict == KILN_ACCEPTED)
+        verdict = gather_faces(t);
+    if (verdict == KILN_ACCEPTED)
+        verdict = kiln_open_faces(t->txn, t->faces.data, t->faces.count, t->how->tag, NULL);
+    if (verdict == KILN_ACCEPTED)
+        verdict = kiln_manifold_repair(t->txn, t->how->tag, NULL);
+    return verdict == KILN_ACCEPTED && t->how->part > 0.0 ? part_sides(t) : verdict;
+}
+
+kiln_verdict kiln_tear(kiln_txn *txn, uint32_t tet, const kiln_tear_how *how,
+                       kiln_tear_report *report)
+{
+    kiln_txn inner = kiln_txn_begin(txn->mesh);
+    if (inner.depth == 0)
+        return KILN_REFUSED_MEMORY;
+    tearing t = {.context = txn->mesh->context, .txn = &inner, .how = how};
+    kiln_walker_init(&t.walker, t.context);
+    t.report.since = txn->mesh->clock;
+    /* Its own scratch: cuts are made while the tets of an edge are listed. */
+    kiln_walker cutter;
+    kiln_walker_init(&cutter, t.context);
+    t.knife = (kiln_tear_knife){how->may, how->user, how->quality, &cutter};
+    kiln_verdict verdict = tear_from(&t, tet);
+    *report = t.report;
+    kiln_walker_free(&cutter);
+    tearing_free(&t);
+    return kiln_txn_settle(&inner, verdict);
+}
