@@ -3,6 +3,7 @@
 #include "topology/nudge.h"
 #include "topology/open.h"
 #include "topology/repair.h"
+#include "topology/swell.h"
 #include "topology/tear_cut.h"
 
 #include <math.h>
@@ -13,6 +14,8 @@ static const double OFF = 0.05;
 static const double ONE_SIDED = 0.3;
 /* Of what they should, sides have to part, at every vertex. */
 static const double ENOUGH = 0.2;
+/* Of an edge, the way of the rest of the surface in a round. */
+static const double SWOLLEN = 0.05;
 /* Ways of vertices are gone in this many parts, so that neighbours can go before. */
 enum { STEPS = 3 };
 
@@ -25,6 +28,8 @@ typedef struct lip {
     kiln_vec3 area; /* of its opened faces, out of the matter */
     double all;     /* m^2, of them */
     kiln_vec3 from;
+    double lost; /* m^3, by its way */
+    bool done;   /* that has been given back */
 } lip;
 
 typedef struct tearing {
@@ -35,7 +40,9 @@ typedef struct tearing {
     kiln_tear_knife knife;
     KILN_ARRAY_OF(rim_edge)
     rim;
-    kiln_idset refused;   /* tet -> the stamp it had then */
+    kiln_idset refused;  /* tet -> the stamp it had then */
+    kiln_idset in_plane; /* vertices of marked faces */
+    kiln_vec3 origin, normal;
     kiln_u32_array faces; /* to be opened */
     kiln_idset at_lip;    /* vertex -> index into lips */
     KILN_ARRAY_OF(lip)
@@ -48,6 +55,7 @@ static void tearing_free(tearing *t)
     kiln_walker_free(&t->walker);
     kiln_array_free(t->context, &t->rim);
     kiln_array_free(t->context, &t->refused.slots);
+    kiln_array_free(t->context, &t->in_plane.slots);
     kiln_array_free(t->context, &t->faces);
     kiln_array_free(t->context, &t->at_lip.slots);
     kiln_array_free(t->context, &t->lips);
@@ -93,7 +101,8 @@ static kiln_verdict hand_on(tearing *t, const kiln_tear_cut *cut, kiln_pull pull
     kiln_verdict verdict = KILN_ACCEPTED;
     for (int i = 0; i < 3 * cut->faces && verdict == KILN_ACCEPTED; i++) {
         uint32_t a = cut->face[i / 3][i % 3], b = cut->face[i / 3][(i + 1) % 3];
-        if (kiln_array_push(t->context, &t->rim, ((rim_edge){a, b}), NULL) != KILN_OK ||
+        if (put(t, &t->in_plane, a, 0) != KILN_ACCEPTED ||
+            kiln_array_push(t->context, &t->rim, ((rim_edge){a, b}), NULL) != KILN_OK ||
             kiln_edge_tets(t->txn->mesh, a, b, &t->walker, NULL) != KILN_OK)
             return KILN_REFUSED_MEMORY;
         for (size_t k = 0; t->how->hand_on && k < t->walker.tets.count; k++) {
@@ -109,12 +118,19 @@ static kiln_verdict hand_on(tearing *t, const kiln_tear_cut *cut, kiln_pull pull
 static kiln_verdict cut_tet(tearing *t, uint32_t tet, kiln_pull pull)
 {
     kiln_tear_cut cut;
-    kiln_verdict verdict = kiln_tear_cut_tet(t->txn, &t->knife, tet, pull.along, &cut);
+    bool first = t->report.cut == 0;
+    kiln_verdict verdict =
+        first ? kiln_tear_cut_tet(t->txn, &t->knife, tet, pull.along, &cut)
+              : kiln_tear_cut_on(t->txn, &t->knife, tet, t->origin, t->normal, &cut);
     if (verdict == KILN_REFUSED_MEMORY)
         return verdict;
     if (verdict != KILN_ACCEPTED)
         return put(t, &t->refused, tet, t->txn->mesh->info[tet].changed);
     t->report.cut++;
+    if (first) {
+        t->origin = cut.origin;
+        t->normal = cut.normal;
+    }
     return hand_on(t, &cut, pull);
 }
 
@@ -135,10 +151,10 @@ static kiln_status look_at_edge(tearing *t, rim_edge edge, uint32_t *tet, kiln_p
         uint32_t one = t->walker.tets.data[i];
         if (kiln_tear_is_beside(mesh, one) || was_refused(t, one))
             continue;
-        kiln_pull pull = t->how->pull(t->how->user, mesh, one);
+        kiln_pull pull = {t->how->across(t->how->user, mesh, one, t->normal), t->normal};
         if (pull.stress < t->how->stress || pull.stress < best->stress ||
             (pull.stress == best->stress && one >= *tet) ||
-            !kiln_tear_goes_on(mesh, one, edge.a, edge.b, pull.along))
+            !kiln_tear_goes_on(mesh, one, edge.a, edge.b, t->normal))
             continue;
         *best = pull;
         *tet = one;
@@ -247,6 +263,86 @@ static kiln_vec3 way_of(const tearing *t, const lip *l, double way)
     return t->how->may_go ? t->how->may_go(t->how->going, l->vertex, back) : back;
 }
 
+/* Of the tets at a vertex. */
+static kiln_status volume_at(tearing *t, uint32_t vertex, double *volume, kiln_error *error)
+{
+    const kiln_mesh *mesh = t->txn->mesh;
+    KILN_TRY(kiln_star(mesh, vertex, &t->walker, error));
+    *volume = 0.0;
+    for (size_t i = 0; i < t->walker.tets.count; i++) {
+        const uint32_t *v = mesh->tet[t->walker.tets.data[i]].v;
+        *volume += kiln_tet_volume(mesh->x[v[0]], mesh->x[v[1]], mesh->x[v[2]], mesh->x[v[3]]);
+    }
+    return KILN_OK;
+}
+
+static kiln_verdict move_lip(tearing *t, lip *l, kiln_vec3 to, double part)
+{
+    double before, after;
+    if (volume_at(t, l->vertex, &before, NULL) != KILN_OK ||
+        kiln_nudge(t->txn, &t->walker, l->vertex, to, part, t->how->quality) != KILN_ACCEPTED ||
+        volume_at(t, l->vertex, &after, NULL) != KILN_OK)
+        return KILN_REFUSED_MEMORY;
+    l->lost += before - after;
+    return KILN_ACCEPTED;
+}
+
+/* All that hangs together with a tet, into `refused`, which is no longer needed as it was. */
+static kiln_verdict flood(tearing *t, uint32_t tet)
+{
+    const kiln_mesh *mesh = t->txn->mesh;
+    t->faces.count = 0;
+    if (kiln_idset_clear(t->context, &t->refused, 64, NULL) != KILN_OK ||
+        put(t, &t->refused, tet, 0) != KILN_ACCEPTED ||
+        kiln_array_push(t->context, &t->faces, tet, NULL) != KILN_OK)
+        return KILN_REFUSED_MEMORY;
+    for (size_t i = 0; i < 4 * t->faces.count; i++) {
+        kiln_link link = mesh->tet[t->faces.data[i / 4]].n[i % 4];
+        if (kiln_link_is_surface(link) || kiln_idset_has(&t->refused, link / 4))
+            continue;
+        if (put(t, &t->refused, link / 4, 0) != KILN_ACCEPTED ||
+            kiln_array_push(t->context, &t->faces, link / 4, NULL) != KILN_OK)
+            return KILN_REFUSED_MEMORY;
+    }
+    return KILN_ACCEPTED;
+}
+
+/* What the sides lose of their room goes back all over the rest of their surface. */
+static kiln_verdict refill(tearing *t, double edge)
+{
+    kiln_vec3 centre = {0, 0, 0};
+    double far = 0.0;
+    for (size_t i = 0; i < t->lips.count; i++)
+        centre = kiln_v3_madd(centre, 1.0 / (double)t->lips.count, t->lips.data[i].from);
+    for (size_t i = 0; i < t->lips.count; i++)
+        far = fmax(far, kiln_v3_norm(kiln_v3_sub(t->lips.data[i].from, centre)));
+    const kiln_swell how = {.centre = centre,
+                            .near = far + edge,
+                            .far = INFINITY,
+                            .most = SWOLLEN * edge,
+                            .may_go = t->how->may_go,
+                            .user = t->how->going};
+    kiln_verdict verdict = KILN_ACCEPTED;
+    for (size_t i = 0; i < t->lips.count && verdict == KILN_ACCEPTED; i++) {
+        double lost = 0.0;
+        if (t->lips.data[i].done)
+            continue;
+        uint32_t tet = t->txn->mesh->vertex[t->lips.data[i].vertex].tet;
+        if (flood(t, tet) != KILN_ACCEPTED)
+            return KILN_REFUSED_MEMORY;
+        for (size_t j = i; j < t->lips.count; j++) {
+            lip *l = &t->lips.data[j];
+            if (l->done || !kiln_idset_has(&t->refused, t->txn->mesh->vertex[l->vertex].tet))
+                continue;
+            l->done = true;
+            lost += l->lost;
+        }
+        if (lost > 0.0)
+            verdict = kiln_surface_swell(t->txn, &how, tet, lost);
+    }
+    return verdict;
+}
+
 /* Copies of one vertex are no longer in one place. */
 static bool have_parted(const tearing *t, double way)
 {
@@ -272,18 +368,19 @@ static kiln_verdict part_sides(tearing *t)
     double way = verdict == KILN_ACCEPTED ? 0.5 * t->how->part * edge : 0.0;
     for (int step = STEPS; step > 0; step--)
         for (size_t i = 0; i < t->lips.count && verdict == KILN_ACCEPTED; i++) {
-            const lip *l = &t->lips.data[i];
+            lip *l = &t->lips.data[i];
             if (!is_at_tip(l))
-                verdict = kiln_nudge(t->txn, &t->walker, l->vertex,
-                                     kiln_v3_add(l->from, way_of(t, l, way)), 1.0 / step,
-                                     t->how->quality);
+                verdict = move_lip(t, l, kiln_v3_add(l->from, way_of(t, l, way)), 1.0 / step);
         }
-    return verdict == KILN_ACCEPTED && !have_parted(t, way) ? KILN_REFUSED_JUDGED : verdict;
+    if (verdict == KILN_ACCEPTED && !have_parted(t, way))
+        verdict = KILN_REFUSED_JUDGED;
+    return verdict == KILN_ACCEPTED ? refill(t, edge) : verdict;
 }
 
 static kiln_verdict tear_from(tearing *t, uint32_t tet)
 {
-    if (kiln_idset_clear(t->context, &t->refused, 64, NULL) != KILN_OK)
+    if (kiln_idset_clear(t->context, &t->refused, 64, NULL) != KILN_OK ||
+        kiln_idset_clear(t->context, &t->in_plane, 64, NULL) != KILN_OK)
         return KILN_REFUSED_MEMORY;
     kiln_pull pull = t->how->pull(t->how->user, t->txn->mesh, tet);
     if (pull.stress < t->how->stress)
@@ -293,6 +390,8 @@ static kiln_verdict tear_from(tearing *t, uint32_t tet)
         verdict = KILN_REFUSED_JUDGED;
     if (verdict == KILN_ACCEPTED)
         verdict = grow(t);
+    if (verdict == KILN_ACCEPTED && t->report.cut < t->how->least)
+        verdict = KILN_REFUSED_JUDGED;
     if (verdict == KILN_ACCEPTED)
         verdict = gather_faces(t);
     if (verdict == KILN_ACCEPTED)
@@ -314,7 +413,7 @@ kiln_verdict kiln_tear(kiln_txn *txn, uint32_t tet, const kiln_tear_how *how,
     /* Its own scratch: cuts are made while the tets of an edge are listed. */
     kiln_walker cutter;
     kiln_walker_init(&cutter, t.context);
-    t.knife = (kiln_tear_knife){how->may, how->user, how->quality, &cutter};
+    t.knife = (kiln_tear_knife){how->may, how->user, how->quality, &cutter, &t.in_plane};
     kiln_verdict verdict = tear_from(&t, tet);
     *report = t.report;
     kiln_walker_free(&cutter);

@@ -80,7 +80,8 @@ static kiln_vec3 off_edge(kiln_vec3 p, kiln_vec3 a, kiln_vec3 along)
     return kiln_v3_madd(r, -kiln_v3_dot(r, along), along);
 }
 
-bool kiln_tear_goes_on(const kiln_mesh *mesh, uint32_t tet, uint32_t a, uint32_t b, kiln_vec3 along)
+bool kiln_tear_goes_on(const kiln_mesh *mesh, uint32_t tet, uint32_t a, uint32_t b,
+                       kiln_vec3 normal)
 {
     uint32_t entries[KILN_TEAR_RING], ends[2], i = kiln_tet_corner(&mesh->tet[tet], a);
     uint32_t j = kiln_tet_corner(&mesh->tet[tet], b), count = 0;
@@ -88,7 +89,7 @@ bool kiln_tear_goes_on(const kiln_mesh *mesh, uint32_t tet, uint32_t a, uint32_t
     if (ring.count > KILN_TEAR_RING)
         return false;
     kiln_vec3 edge = kiln_v3_normalize(kiln_v3_sub(mesh->x[b], mesh->x[a]));
-    kiln_vec3 n = kiln_v3_madd(along, -kiln_v3_dot(along, edge), edge), out = {0, 0, 0};
+    kiln_vec3 n = kiln_v3_madd(normal, -kiln_v3_dot(normal, edge), edge), out = {0, 0, 0};
     for (uint32_t k = 0; k < ring.count; k++)
         if (count_marked(mesh, &entries[k], 1))
             for (int c = 0; c < 3; c++) {
@@ -377,23 +378,50 @@ static kiln_verdict take_faces(cutting *c, kiln_txn *txn, bool pairs, kiln_tear_
     return kiln_txn_settle(&inner, verdict);
 }
 
-kiln_verdict kiln_tear_cut_tet(kiln_txn *txn, const kiln_tear_knife *knife, uint32_t tet,
-                               kiln_vec3 along, kiln_tear_cut *cut)
+static cutting start(const kiln_tear_knife *knife, const kiln_mesh *mesh, uint32_t tet,
+                     kiln_vec3 along)
 {
-    const kiln_mesh *mesh = txn->mesh;
     cutting c = {.knife = knife, .tet = tet, .along = along, .worst = 1.0};
-    *cut = (kiln_tear_cut){.faces = 0};
-    if (kiln_tear_is_beside(mesh, tet) || !may_cut(knife, mesh, tet))
-        return KILN_REFUSED_JUDGED;
     c.snaps = kiln_tear_snap_edges(mesh, tet);
     for (int i = 0; i < 4; i++) {
         c.v[i] = mesh->tet[tet].v[i];
         c.x[i] = mesh->x[c.v[i]];
     }
+    return c;
+}
+
+kiln_verdict kiln_tear_cut_tet(kiln_txn *txn, const kiln_tear_knife *knife, uint32_t tet,
+                               kiln_vec3 along, kiln_tear_cut *cut)
+{
+    cutting c = start(knife, txn->mesh, tet, along);
+    *cut = (kiln_tear_cut){.faces = 0};
+    if (kiln_tear_is_beside(txn->mesh, tet) || !may_cut(knife, txn->mesh, tet))
+        return KILN_REFUSED_JUDGED;
     if (bits(c.snaps) >= 2)
         return take_faces(&c, txn, true, cut);
     kiln_verdict verdict = try_plane(&c, txn, cut);
     if (verdict == KILN_ACCEPTED || verdict == KILN_REFUSED_MEMORY)
         return verdict;
     return take_faces(&c, txn, false, cut);
+}
+
+kiln_verdict kiln_tear_cut_on(kiln_txn *txn, const kiln_tear_knife *knife, uint32_t tet,
+                              kiln_vec3 origin, kiln_vec3 normal, kiln_tear_cut *cut)
+{
+    cutting c = start(knife, txn->mesh, tet, normal);
+    uint32_t fixed = 0;
+    *cut = (kiln_tear_cut){.origin = origin, .normal = normal};
+    if (kiln_tear_is_beside(txn->mesh, tet) || !may_cut(knife, txn->mesh, tet))
+        return KILN_REFUSED_JUDGED;
+    for (int i = 0; i < 4; i++)
+        if (kiln_idset_has(knife->in_plane, c.v[i]))
+            fixed |= 1u << i;
+    kiln_txn inner = kiln_txn_begin(txn->mesh);
+    if (!inner.depth)
+        return KILN_REFUSED_MEMORY;
+    kiln_verdict verdict = fixed == 15 ? KILN_REFUSED_JUDGED : cut_along(&c, &inner, fixed, cut);
+    verdict = kiln_txn_settle(&inner, verdict);
+    if (verdict == KILN_ACCEPTED || verdict == KILN_REFUSED_MEMORY)
+        return verdict;
+    return take_faces(&c, txn, bits(c.snaps) > 1, cut);
 }

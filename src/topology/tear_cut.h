@@ -19,7 +19,8 @@ typedef struct kiln_tear_knife {
     kiln_tet_predicate may; /* NULL: all tets */
     void *user;
     double quality;
-    kiln_walker *walker; /* scratch */
+    kiln_walker *walker;        /* scratch */
+    const kiln_idset *in_plane; /* vertices of the faces marked so far */
 } kiln_tear_knife;
 
 /* Whether the cut so far ends at the edge, inside the matter; or on the surface (`at_surface`). */
@@ -29,14 +30,19 @@ bool kiln_tear_ends_at(const kiln_mesh *mesh, uint32_t tet, uint32_t corner_a, u
 uint32_t kiln_tear_snap_edges(const kiln_mesh *mesh, uint32_t tet);
 bool kiln_tear_is_beside(const kiln_mesh *mesh, uint32_t tet); /* has a marked face */
 
-/* Whether the cut, which ends at the edge of two vertices, goes on into the tet across the pull. */
+/* Whether the cut, which ends at the edge of two vertices, goes on into the tet across the normal.
+ */
 bool kiln_tear_goes_on(const kiln_mesh *mesh, uint32_t tet, uint32_t a, uint32_t b,
-                       kiln_vec3 along);
+                       kiln_vec3 normal);
 
-/* Divides the tet, and those about its edges, along the plane across `along`, and marks the faces
- * in it (KILN_MARK_SPLIT_FACE). Where a tet would be bad, the existing face nearest to the plane is
- * marked instead. All or nothing. */
+/* The first tet: divides it, and those about its edges, along the plane across `along`, and marks
+ * the faces in it (KILN_MARK_SPLIT_FACE). Where a tet would be bad, the existing face nearest to
+ * the plane is marked instead. All or nothing. */
 kiln_verdict kiln_tear_cut_tet(kiln_txn *txn, const kiln_tear_knife *knife, uint32_t tet,
                                kiln_vec3 along, kiln_tear_cut *cut);
+/* A tet ahead, along the plane of the first, whose origin and normal are given: vertices of faces
+ * that are marked count as in it. */
+kiln_verdict kiln_tear_cut_on(kiln_txn *txn, const kiln_tear_knife *knife, uint32_t tet,
+                              kiln_vec3 origin, kiln_vec3 normal, kiln_tear_cut *cut);
 
 #endif

@@ -22,6 +22,13 @@ static kiln_pull pull_at(void *user, const kiln_mesh *mesh, uint32_t tet)
     return (kiln_pull){p->stress * exp(-off * off), p->along};
 }
 
+static double across_at(void *user, const kiln_mesh *mesh, uint32_t tet, kiln_vec3 normal)
+{
+    kiln_pull pull = pull_at(user, mesh, tet);
+    double part = kiln_v3_dot(pull.along, normal);
+    return pull.stress * part * part;
+}
+
 static kiln_verdict count_handed(void *user, kiln_txn *txn, uint32_t tet, kiln_pull pull)
 {
     (void)txn;
@@ -34,6 +41,7 @@ static kiln_verdict count_handed(void *user, kiln_txn *txn, uint32_t tet, kiln_p
 static kiln_tear_how how_of(puller *p)
 {
     return (kiln_tear_how){.pull = pull_at,
+                           .across = across_at,
                            .hand_on = count_handed,
                            .user = p,
                            .stress = 1.0,
