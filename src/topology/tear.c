@@ -18,6 +18,8 @@ static const double ENOUGH = 0.2;
 static const double SWOLLEN = 0.05;
 /* Ways of vertices are gone in this many parts, so that neighbours can go before. */
 enum { STEPS = 3 };
+/* Tets that are as they were, of what comes off, at least. */
+enum { LEAST_OLD = 4 };
 
 typedef struct rim_edge {
     uint32_t a, b;
@@ -28,8 +30,8 @@ typedef struct lip {
     kiln_vec3 area; /* of its opened faces, out of the matter */
     double all;     /* m^2, of them */
     kiln_vec3 from;
-    double lost; /* m^3, by its way */
-    bool done;   /* that has been given back */
+    double lost;   /* m^3, by its way */
+    uint32_t side; /* a tet of all that hangs together there; the same for all of it */
 } lip;
 
 typedef struct tearing {
@@ -287,7 +289,8 @@ static kiln_verdict move_lip(tearing *t, lip *l, kiln_vec3 to, double part)
     return KILN_ACCEPTED;
 }
 
-/* All that hangs together with a tet, into `refused`, which is no longer needed as it was. */
+/* All that hangs together with a tet, into `faces`, and `refused` as a set: neither is needed any
+ * longer as it was. */
 static kiln_verdict flood(tearing *t, uint32_t tet)
 {
     const kiln_mesh *mesh = t->txn->mesh;
@@ -324,23 +327,42 @@ static kiln_verdict refill(tearing *t, double edge)
                             .user = t->how->going};
     kiln_verdict verdict = KILN_ACCEPTED;
     for (size_t i = 0; i < t->lips.count && verdict == KILN_ACCEPTED; i++) {
+        uint32_t side = t->lips.data[i].side;
         double lost = 0.0;
-        if (t->lips.data[i].done)
-            continue;
-        uint32_t tet = t->txn->mesh->vertex[t->lips.data[i].vertex].tet;
-        if (flood(t, tet) != KILN_ACCEPTED)
-            return KILN_REFUSED_MEMORY;
-        for (size_t j = i; j < t->lips.count; j++) {
-            lip *l = &t->lips.data[j];
-            if (l->done || !kiln_idset_has(&t->refused, t->txn->mesh->vertex[l->vertex].tet))
-                continue;
-            l->done = true;
-            lost += l->lost;
+        bool done = false;
+        for (size_t j = 0; j < t->lips.count; j++) {
+            done |= j < i && t->lips.data[j].side == side;
+            lost += t->lips.data[j].side == side ? t->lips.data[j].lost : 0.0;
         }
-        if (lost > 0.0)
-            verdict = kiln_surface_swell(t->txn, &how, tet, lost);
+        if (!done && lost > 0.0)
+            verdict = kiln_surface_swell(t->txn, &how, side, lost);
     }
     return verdict;
+}
+
+/* Crumbs are refused: they are not worth a mesh, and what has none of the old vertices would get
+ * nothing by a transfer. */
+static kiln_verdict find_sides(tearing *t)
+{
+    const kiln_mesh *mesh = t->txn->mesh;
+    for (size_t i = 0; i < t->lips.count; i++)
+        t->lips.data[i].side = KILN_NONE;
+    for (size_t i = 0; i < t->lips.count; i++) {
+        uint32_t tet = mesh->vertex[t->lips.data[i].vertex].tet;
+        if (t->lips.data[i].side != KILN_NONE)
+            continue;
+        if (flood(t, tet) != KILN_ACCEPTED)
+            return KILN_REFUSED_MEMORY;
+        uint32_t old = 0;
+        for (size_t k = 0; k < t->faces.count && old < LEAST_OLD; k++)
+            old += mesh->info[t->faces.data[k]].changed <= t->report.since;
+        if (old < LEAST_OLD)
+            return KILN_REFUSED_JUDGED;
+        for (size_t j = i; j < t->lips.count; j++)
+            if (kiln_idset_has(&t->refused, mesh->vertex[t->lips.data[j].vertex].tet))
+                t->lips.data[j].side = tet;
+    }
+    return KILN_ACCEPTED;
 }
 
 /* Copies of one vertex are no longer in one place. */
@@ -361,11 +383,15 @@ static bool have_parted(const tearing *t, double way)
 
 static kiln_verdict part_sides(tearing *t)
 {
-    double edge;
+    double edge = 0.0;
     kiln_verdict verdict = kiln_idset_clear(t->context, &t->at_lip, 64, NULL) == KILN_OK
                                ? find_lips(t, &edge)
                                : KILN_REFUSED_MEMORY;
-    double way = verdict == KILN_ACCEPTED ? 0.5 * t->how->part * edge : 0.0;
+    if (verdict == KILN_ACCEPTED)
+        verdict = find_sides(t);
+    if (verdict != KILN_ACCEPTED || !(t->how->part > 0.0))
+        return verdict;
+    double way = 0.5 * t->how->part * edge;
     for (int step = STEPS; step > 0; step--)
         for (size_t i = 0; i < t->lips.count && verdict == KILN_ACCEPTED; i++) {
             lip *l = &t->lips.data[i];
@@ -398,7 +424,7 @@ static kiln_verdict tear_from(tearing *t, uint32_t tet)
         verdict = kiln_open_faces(t->txn, t->faces.data, t->faces.count, t->how->tag, NULL);
     if (verdict == KILN_ACCEPTED)
         verdict = kiln_manifold_repair(t->txn, t->how->tag, NULL);
-    return verdict == KILN_ACCEPTED && t->how->part > 0.0 ? part_sides(t) : verdict;
+    return verdict == KILN_ACCEPTED ? part_sides(t) : verdict;
 }
 
 kiln_verdict kiln_tear(kiln_txn *txn, uint32_t tet, const kiln_tear_how *how,

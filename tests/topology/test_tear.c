@@ -350,6 +350,18 @@ static kiln_verdict merge_it(lump *l)
     return kiln_txn_settle(&txn, kiln_bridge_faces(&txn, best[0], best[1], 9));
 }
 
+/* What is there has its share. */
+static void expect_shares(const lump *l, uint64_t seed)
+{
+    const kiln_mesh *mesh = l->mesh;
+    const double *mass = (const double *)(void *)kiln_mesh_field(mesh, KILN_ON_TET, "mass")->data;
+    const double *rest = (const double *)(void *)kiln_mesh_field(mesh, KILN_ON_TET, "rest")->data;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        ck_assert_msg(!kiln_tet_live(mesh, t) || (mass[t] > 0 && rest[t] > 0),
+                      "%llu: tet %u has %g kg, %g m^3 at rest, %g m^3", (unsigned long long)seed, t,
+                      mass[t], rest[t], kiln_mesh_tet_volume(mesh, t));
+}
+
 START_TEST(lumps_are_torn_and_merged)
 {
     enum { CHANGES = 8 }; /* of a lump at most */
@@ -360,6 +372,7 @@ START_TEST(lumps_are_torn_and_merged)
     while (torn + merged < wanted) {
         make_lump(&l, ++seed);
         totals before = sum(&l);
+        bool bridged = false;
         for (int i = 0; i < CHANGES && torn + merged < wanted; i++) {
             bool merge = kiln_random_below(&l.random, 2) != 0;
             uint32_t parts = live_parts(l.mesh);
@@ -370,6 +383,9 @@ START_TEST(lumps_are_torn_and_merged)
             *(verdict != KILN_ACCEPTED ? &refused : merge ? &merged : &torn) += 1;
             apart += live_parts(l.mesh) > parts;
             expect_kept(&l, &before, merge ? "merged" : "torn", seed);
+            bridged |= merge && verdict == KILN_ACCEPTED; /* bridges have nothing */
+            if (!bridged)
+                expect_shares(&l, seed);
         }
         kiln_mesh_destroy(l.mesh);
     }
