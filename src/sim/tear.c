@@ -34,8 +34,11 @@ static const double LEAST_QUALITY = 0.1;
 /* Of the part by which sides are to part, what is tried one after the other. */
 static const double PARTED[] = {1.0, 0.5, 1.5};
 enum { PARTINGS = sizeof PARTED / sizeof PARTED[0] };
+/* Of the square of the mean edge of the start, the area of a tear: what is smaller no mesh shows.
+ */
+static const double LEAST_AREA = 1.0;
 /* Tets cut in a tear, and sites tried in a part of the mesh, at most in a step. */
-enum { LEAST_CUT = 4, MOST_CUT = 2000, MOST_TRIED = 8 };
+enum { MOST_CUT = 2000, MOST_TRIED = 8 };
 
 typedef struct tear_settings {
     kiln_said said;
@@ -93,6 +96,7 @@ typedef struct tear {
     struct {
         uint64_t tears;
         double area;   /* m^2, of one side, so far */
+        double edge;   /* m, the mean one of the start */
         uint64_t rest; /* something was handed on in the step before */
     } state;
 } tear;
@@ -111,6 +115,7 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
         return KILN_ERR_MEMORY;
     t->world = world;
     t->settings = settings;
+    t->state.edge = kiln_mean_edge(world->mesh);
     kiln_walker_init(&t->walker, world->context);
     KILN_TRY(kiln_mesh_add_field(world->mesh, FIELD_STRESS, KILN_ON_TET, KILN_F64, 6,
                                  KILN_RULE_DIRECT, error));
@@ -452,7 +457,7 @@ static kiln_verdict try_tear(tear *t, kiln_txn *txn, const site *s, double part,
                                .may = may_cut,
                                .user = t,
                                .stress = 1.0,
-                               .least = LEAST_CUT,
+                               .least = LEAST_AREA * t->state.edge * t->state.edge,
                                .most = MOST_CUT,
                                .quality = LEAST_QUALITY * t->world->scene->remesh.quality,
                                .part = part * t->settings->gap,

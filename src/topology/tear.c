@@ -8,8 +8,6 @@
 
 #include <math.h>
 
-/* Of the size of a tet: corners farther off a plane than this on both sides are cut by it. */
-static const double OFF = 0.05;
 /* Of the sum of the areas of what opens at a vertex: one whose normals cancel is at the tip. */
 static const double ONE_SIDED = 0.3;
 /* Of what they should, sides have to part, at every vertex. */
@@ -20,6 +18,8 @@ static const double SWOLLEN = 0.05;
 enum { STEPS = 3 };
 /* Tets that are as they were, of what comes off, at least. */
 enum { LEAST_OLD = 4 };
+/* In which crumbs are joined. */
+enum { ROUNDS = 10 };
 
 typedef struct rim_edge {
     uint32_t a, b;
@@ -46,6 +46,7 @@ typedef struct tearing {
     kiln_idset in_plane; /* vertices of marked faces */
     kiln_vec3 origin, normal;
     kiln_u32_array faces; /* to be opened */
+    kiln_u32_array list;  /* of tets */
     kiln_idset at_lip;    /* vertex -> index into lips */
     KILN_ARRAY_OF(lip)
     lips;
@@ -59,6 +60,7 @@ static void tearing_free(tearing *t)
     kiln_array_free(t->context, &t->refused.slots);
     kiln_array_free(t->context, &t->in_plane.slots);
     kiln_array_free(t->context, &t->faces);
+    kiln_array_free(t->context, &t->list);
     kiln_array_free(t->context, &t->at_lip.slots);
     kiln_array_free(t->context, &t->lips);
 }
@@ -83,20 +85,6 @@ static bool was_refused(const tearing *t, uint32_t tet)
     return slot->epoch == t->refused.epoch && slot->value == t->txn->mesh->info[tet].changed;
 }
 
-static bool is_cut_by(const kiln_mesh *mesh, uint32_t tet, const kiln_tear_cut *cut)
-{
-    double low = 0.0, high = 0.0, size = 0.0;
-    for (int k = 0; k < 4; k++) {
-        kiln_vec3 r = kiln_v3_sub(mesh->x[mesh->tet[tet].v[k]], cut->origin);
-        double d = kiln_v3_dot(r, cut->normal);
-        low = fmin(low, d);
-        high = fmax(high, d);
-        r = kiln_v3_sub(mesh->x[mesh->tet[tet].v[k]], mesh->x[mesh->tet[tet].v[(k + 1) % 4]]);
-        size = fmax(size, kiln_v3_norm(r));
-    }
-    return low < -OFF * size && high > OFF * size;
-}
-
 /* Tets that share an edge of the new faces and go on across the plane get what was there. */
 static kiln_verdict hand_on(tearing *t, const kiln_tear_cut *cut, kiln_pull pull)
 {
@@ -109,8 +97,8 @@ static kiln_verdict hand_on(tearing *t, const kiln_tear_cut *cut, kiln_pull pull
             return KILN_REFUSED_MEMORY;
         for (size_t k = 0; t->how->hand_on && k < t->walker.tets.count; k++) {
             uint32_t tet = t->walker.tets.data[k];
-            if (!kiln_tear_is_beside(t->txn->mesh, tet) && is_cut_by(t->txn->mesh, tet, cut) &&
-                verdict == KILN_ACCEPTED)
+            if (verdict == KILN_ACCEPTED && !kiln_tear_is_beside(t->txn->mesh, tet) &&
+                kiln_tear_goes_on(t->txn->mesh, tet, a, b, t->normal))
                 verdict = t->how->hand_on(t->how->user, t->txn, tet, pull);
         }
     }
@@ -187,25 +175,104 @@ static kiln_verdict grow(tearing *t)
     return verdict;
 }
 
+static bool is_marked(const kiln_mesh *mesh, uint32_t at)
+{
+    return mesh->info[at / 4].marks >> (KILN_MARK_SPLIT_FACE + at % 4) & 1;
+}
+
+/* All that hangs together with a tet but for marked faces, into `list`, and `refused` as a set,
+ * which is no longer needed as it was; *old of it are as they were before the tear. Where there is
+ * enough of that for a part it stops, unless `all` is wanted. */
+static kiln_verdict flood(tearing *t, uint32_t tet, bool all, uint32_t *old)
+{
+    const kiln_mesh *mesh = t->txn->mesh;
+    t->list.count = 0;
+    *old = mesh->info[tet].changed <= t->report.since;
+    if (kiln_idset_clear(t->context, &t->refused, 64, NULL) != KILN_OK ||
+        put(t, &t->refused, tet, 0) != KILN_ACCEPTED ||
+        kiln_array_push(t->context, &t->list, tet, NULL) != KILN_OK)
+        return KILN_REFUSED_MEMORY;
+    for (size_t i = 0; i < 4 * t->list.count && (all || *old < LEAST_OLD); i++) {
+        uint32_t at = kiln_link_to(t->list.data[i / 4], (uint32_t)(i % 4));
+        kiln_link link = mesh->tet[at / 4].n[at % 4];
+        if (kiln_link_is_surface(link) || is_marked(mesh, at) ||
+            kiln_idset_has(&t->refused, link / 4))
+            continue;
+        if (put(t, &t->refused, link / 4, 0) != KILN_ACCEPTED ||
+            kiln_array_push(t->context, &t->list, link / 4, NULL) != KILN_OK)
+            return KILN_REFUSED_MEMORY;
+        *old += mesh->info[link / 4].changed <= t->report.since;
+    }
+    return KILN_ACCEPTED;
+}
+
+static kiln_vec3 area_of(const kiln_mesh *mesh, uint32_t at)
+{
+    const uint8_t *k = kiln_face_corner[at % 4];
+    const uint32_t *v = mesh->tet[at / 4].v;
+    return kiln_v3_scale(kiln_v3_cross(kiln_v3_sub(mesh->x[v[k[1]]], mesh->x[v[k[0]]]),
+                                       kiln_v3_sub(mesh->x[v[k[2]]], mesh->x[v[k[0]]])),
+                         0.5);
+}
+
+/* What is listed goes with the side of the plane with which it has more area in common. */
+static kiln_verdict join_crumb(tearing *t)
+{
+    const kiln_mesh *mesh = t->txn->mesh;
+    double in_common[2] = {0};
+    kiln_verdict verdict = KILN_ACCEPTED;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < 4 * t->list.count && verdict == KILN_ACCEPTED; i++) {
+            uint32_t at = kiln_link_to(t->list.data[i / 4], (uint32_t)(i % 4));
+            if (!is_marked(mesh, at))
+                continue;
+            kiln_vec3 area = area_of(mesh, at);
+            bool above = kiln_v3_dot(area, t->normal) > 0.0;
+            if (pass == 0)
+                in_common[above] += kiln_v3_norm(area);
+            else if (above == (in_common[1] > in_common[0]))
+                verdict = kiln_txn_mark_face(t->txn, at / 4, at % 4, KILN_MARK_SPLIT_FACE, false);
+        }
+    return verdict;
+}
+
+/* What the cut would leave alone and is too little for a part stays with one of its sides: it is
+ * not worth a mesh, and what has none of the old vertices would get nothing by a transfer. */
+static kiln_verdict join_crumbs(tearing *t, bool *joined)
+{
+    const kiln_mesh *mesh = t->txn->mesh;
+    kiln_verdict verdict = KILN_ACCEPTED;
+    *joined = false;
+    for (size_t i = 0; i < 2 * t->faces.count && verdict == KILN_ACCEPTED; i++) {
+        uint32_t at = t->faces.data[i / 2], old;
+        if (!is_marked(mesh, at))
+            continue;
+        verdict = flood(t, i % 2 ? mesh->tet[at / 4].n[at % 4] / 4 : at / 4, false, &old);
+        if (verdict != KILN_ACCEPTED || old >= LEAST_OLD)
+            continue;
+        *joined = true;
+        verdict = join_crumb(t);
+    }
+    return verdict;
+}
+
 /* All that is marked; what opens has to begin at the surface. */
 static kiln_verdict gather_faces(tearing *t)
 {
     const kiln_mesh *mesh = t->txn->mesh;
     bool at_surface = false;
+    t->faces.count = 0;
+    t->report.area = 0.0;
     for (uint32_t at = 0; at < 4 * mesh->table[KILN_ON_TET].used; at++) {
-        if (!kiln_tet_live(mesh, at / 4) ||
-            !(mesh->info[at / 4].marks >> (KILN_MARK_SPLIT_FACE + at % 4) & 1) ||
+        if (!kiln_tet_live(mesh, at / 4) || !is_marked(mesh, at) ||
             mesh->tet[at / 4].n[at % 4] < at)
             continue;
         if (kiln_array_push(t->context, &t->faces, at, NULL) != KILN_OK)
             return KILN_REFUSED_MEMORY;
         const uint8_t *k = kiln_face_corner[at % 4];
-        const uint32_t *v = mesh->tet[at / 4].v;
         for (int i = 0; i < 3; i++)
             at_surface |= kiln_tear_ends_at(mesh, at / 4, k[i], k[(i + 1) % 3], true);
-        t->report.area +=
-            0.5 * kiln_v3_norm(kiln_v3_cross(kiln_v3_sub(mesh->x[v[k[1]]], mesh->x[v[k[0]]]),
-                                             kiln_v3_sub(mesh->x[v[k[2]]], mesh->x[v[k[0]]])));
+        t->report.area += kiln_v3_norm(area_of(mesh, at));
     }
     t->report.faces = (uint32_t)t->faces.count;
     return at_surface ? KILN_ACCEPTED : KILN_REFUSED_JUDGED;
@@ -289,27 +356,6 @@ static kiln_verdict move_lip(tearing *t, lip *l, kiln_vec3 to, double part)
     return KILN_ACCEPTED;
 }
 
-/* All that hangs together with a tet, into `faces`, and `refused` as a set: neither is needed any
- * longer as it was. */
-static kiln_verdict flood(tearing *t, uint32_t tet)
-{
-    const kiln_mesh *mesh = t->txn->mesh;
-    t->faces.count = 0;
-    if (kiln_idset_clear(t->context, &t->refused, 64, NULL) != KILN_OK ||
-        put(t, &t->refused, tet, 0) != KILN_ACCEPTED ||
-        kiln_array_push(t->context, &t->faces, tet, NULL) != KILN_OK)
-        return KILN_REFUSED_MEMORY;
-    for (size_t i = 0; i < 4 * t->faces.count; i++) {
-        kiln_link link = mesh->tet[t->faces.data[i / 4]].n[i % 4];
-        if (kiln_link_is_surface(link) || kiln_idset_has(&t->refused, link / 4))
-            continue;
-        if (put(t, &t->refused, link / 4, 0) != KILN_ACCEPTED ||
-            kiln_array_push(t->context, &t->faces, link / 4, NULL) != KILN_OK)
-            return KILN_REFUSED_MEMORY;
-    }
-    return KILN_ACCEPTED;
-}
-
 /* What the sides lose of their room goes back all over the rest of their surface. */
 static kiln_verdict refill(tearing *t, double edge)
 {
@@ -340,29 +386,27 @@ static kiln_verdict refill(tearing *t, double edge)
     return verdict;
 }
 
-/* Crumbs are refused: they are not worth a mesh, and what has none of the old vertices would get
- * nothing by a transfer. */
+/* Crumbs that repair has made are refused. */
 static kiln_verdict find_sides(tearing *t)
 {
     const kiln_mesh *mesh = t->txn->mesh;
+    bool apart = false;
     for (size_t i = 0; i < t->lips.count; i++)
         t->lips.data[i].side = KILN_NONE;
     for (size_t i = 0; i < t->lips.count; i++) {
-        uint32_t tet = mesh->vertex[t->lips.data[i].vertex].tet;
+        uint32_t tet = mesh->vertex[t->lips.data[i].vertex].tet, old;
         if (t->lips.data[i].side != KILN_NONE)
             continue;
-        if (flood(t, tet) != KILN_ACCEPTED)
+        if (flood(t, tet, true, &old) != KILN_ACCEPTED)
             return KILN_REFUSED_MEMORY;
-        uint32_t old = 0;
-        for (size_t k = 0; k < t->faces.count && old < LEAST_OLD; k++)
-            old += mesh->info[t->faces.data[k]].changed <= t->report.since;
         if (old < LEAST_OLD)
             return KILN_REFUSED_JUDGED;
         for (size_t j = i; j < t->lips.count; j++)
             if (kiln_idset_has(&t->refused, mesh->vertex[t->lips.data[j].vertex].tet))
                 t->lips.data[j].side = tet;
+        apart |= i > 0;
     }
-    return KILN_ACCEPTED;
+    return apart || t->report.area >= t->how->least ? KILN_ACCEPTED : KILN_REFUSED_JUDGED;
 }
 
 /* Copies of one vertex are no longer in one place. */
@@ -416,10 +460,10 @@ static kiln_verdict tear_from(tearing *t, uint32_t tet)
         verdict = KILN_REFUSED_JUDGED;
     if (verdict == KILN_ACCEPTED)
         verdict = grow(t);
-    if (verdict == KILN_ACCEPTED && t->report.cut < t->how->least)
-        verdict = KILN_REFUSED_JUDGED;
-    if (verdict == KILN_ACCEPTED)
-        verdict = gather_faces(t);
+    bool again = true;
+    for (int i = 0; i < ROUNDS && again && verdict == KILN_ACCEPTED; i++)
+        if ((verdict = gather_faces(t)) == KILN_ACCEPTED)
+            verdict = join_crumbs(t, &again);
     if (verdict == KILN_ACCEPTED)
         verdict = kiln_open_faces(t->txn, t->faces.data, t->faces.count, t->how->tag, NULL);
     if (verdict == KILN_ACCEPTED)

@@ -33,7 +33,8 @@ typedef struct kiln_tear_how {
     kiln_tet_predicate may; /* tets that may be divided; NULL: all */
     void *user;             /* of these four */
     double stress;          /* Pa: below, nothing tears */
-    uint32_t least, most;   /* tets that are cut; tears of fewer are refused */
+    double least;           /* m^2: smaller tears that take nothing apart are refused */
+    uint32_t most;          /* tets that are cut */
     double quality;         /* no tet that is made has less, or is worse than the one it was of */
     double part;            /* of an edge at the cut: how far its sides part in all; 0: not */
     int32_t tag;            /* of the new surface */
