@@ -5,7 +5,8 @@
 #include "stats.h"
 
 typedef struct row {
-    double quality, volume, rest_volume, p[3], l[3], energy, breaks, holes, gone, tears, torn_area;
+    double quality, volume, rest_volume, p[3], l[3], energy, breaks, holes, gone, joined, tears,
+        torn_area;
 } row;
 
 enum { MOST = 200 };
@@ -56,6 +57,7 @@ static int read_rows(const char *run, row *rows)
         r->holes = value_at(at, holes);
         r->gone = value_at(at, gone);
         r->tears = value_at(at, tears);
+        r->joined = value_at(at, tears - 2);
         r->torn_area = value_at(at, tears + 1);
     }
     return count;
