@@ -2,6 +2,7 @@
  * test and 10,000 in make soak: after each the surface is closed and manifold and all tets are
  * positive (the audit), rest volume, mass, momentum and angular momentum are those of before. */
 #include "lumps.h"
+#include "topology/concave.h"
 #include "topology/tear.h"
 #include "topology/tear_cut.h"
 
@@ -399,10 +400,50 @@ START_TEST(lumps_are_torn_and_merged)
 }
 END_TEST
 
+/* Of a ball the lesser curvature is that of the ball, of a saddle that of its hollow side. */
+START_TEST(curvatures_are_found)
+{
+    static const double scales[] = {1, 1e-3, 1e3};
+    kiln_context *context = kiln_test_context(1);
+    for (int bent = 0; bent < 2; bent++) {
+        double scale = scales[_i], curvature, edge, worst = 0;
+        kiln_mesh *mesh = bent ? kiln_test_mesh(context, "box", "lx=10 ly=3 lz=3 nx=20 ny=8 nz=8")
+                               : kiln_test_mesh(context, "ball", "h=0.2");
+        kiln_walker walker;
+        kiln_idset far = {0};
+        kiln_walker_init(&walker, context);
+        for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+            kiln_vec3 u = mesh->u[v];
+            if (bent) /* the top is hollow along x, 0.1 / m, and flat along y */
+                u.z += 0.05 * (u.x - 5) * (u.x - 5) * (u.z > 2.9);
+            mesh->x[v] = kiln_v3_scale(u, scale);
+        }
+        for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+            kiln_vec3 u = mesh->u[v];
+            bool counts = mesh->vertex[v].flags & KILN_VERTEX_SURFACE;
+            if (bent)
+                counts &= u.z > 2.99 && fabs(u.x - 5) < 1 && fabs(u.y - 1.5) < 0.5;
+            if (!counts)
+                continue;
+            ck_assert_int_eq(kiln_least_curvature(mesh, v, &walker, &far, &curvature, &edge, NULL),
+                             KILN_OK);
+            worst = fmax(worst, fabs(curvature * scale - (bent ? -0.1 : 1.0)));
+            ck_assert_double_gt(edge, 0.0);
+        }
+        ck_assert_msg(worst < (bent ? 0.01 : 0.25), "%d: off by %g", bent, worst);
+        kiln_array_free(context, &far.slots);
+        kiln_walker_free(&walker);
+        kiln_mesh_destroy(mesh);
+    }
+    kiln_context_destroy(context);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("tear");
     TCase *c = kiln_test_case(suite, "all");
+    tcase_add_loop_test(c, curvatures_are_found, 0, 3);
     tcase_add_test(c, a_plane_cuts_a_tet);
     tcase_add_test(c, a_cut_goes_on_through_snap_edges);
     tcase_add_test(c, lumps_are_torn_and_merged);
