@@ -74,7 +74,7 @@ typedef struct kiln_module {
 /* Kiln's own, in the order in which they run, ended by NULL. A program may give a scene another
  * list, with modules of its own among them (kiln_scene.modules). */
 extern const kiln_module *const kiln_modules[];
-enum { KILN_MODULE_ROOM = 24 }; /* of a list, NULL not counted */
+enum { KILN_MODULE_ROOM = 32 }; /* of a list, NULL not counted */
 /* KILN_ERR_INPUT where a list is longer than that. */
 kiln_status kiln_modules_check(const kiln_module *const *modules, kiln_error *error);
 /* The schemas of those that have one, ended by NULL. */
@@ -90,6 +90,6 @@ extern const kiln_module kiln_module_subdivide, kiln_module_obstacles, kiln_modu
     kiln_module_flow, kiln_module_phases, kiln_module_forces, kiln_module_surfaces,
     kiln_module_probes, kiln_module_pressed, kiln_module_pinch, kiln_module_merging,
     kiln_module_through, kiln_module_tracers, kiln_module_remesh_domain, kiln_module_remesh_local,
-    kiln_module_remesh_energy;
+    kiln_module_remesh_energy, kiln_module_tear;
 
 #endif

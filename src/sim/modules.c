@@ -24,6 +24,7 @@ const kiln_module *const kiln_modules[] = {
     &kiln_module_through, /* before remeshing, which makes its layers good */
     &kiln_module_pinch,   /* likewise its ends */
     &kiln_module_merging, /* likewise what comes between */
+    &kiln_module_tear,    /* and its sides */
     &kiln_module_remesh_local,
     &kiln_module_remesh_domain, /* for what repairs of single tets could not mend */
     &kiln_module_remesh_energy,

@@ -7,6 +7,7 @@
  * breaks may be taken away (remesh.droplets), and are counted. */
 #include "mesh/walk.h"
 #include "remesh/transfer.h"
+#include "sim/droplets.h"
 #include "sim/through.h"
 #include "topology/film.h"
 #include "topology/neck.h"
@@ -50,10 +51,11 @@ typedef struct pinch {
     size_t made;
     kiln_changes changes;
     struct {
-        double edge;      /* m, the mean one at the start */
-        uint64_t breaks;  /* of necks so far */
-        uint64_t holes;   /* in films */
-        kiln_passed gone; /* with droplets */
+        double edge;       /* m, the mean one at the start */
+        uint64_t breaks;   /* of necks so far */
+        uint64_t holes;    /* in films */
+        kiln_passed gone;  /* with droplets */
+        kiln_passed given; /* by droplets to others */
     } state;
 } pinch;
 
@@ -458,13 +460,18 @@ static kiln_status find_droplets(pinch *p, bool *some, kiln_error *error)
 static kiln_status remove_in_pass(pinch *p, kiln_error *error)
 {
     kiln_world *world = p->world;
-    for (uint32_t t = 0; t < world->mesh->table[KILN_ON_TET].used; t++)
+    bool gives = world->scene->remesh.droplets == KILN_DROPLETS_MERGE;
+    for (uint32_t t = 0; t < world->mesh->table[KILN_ON_TET].used && !gives; t++)
         if (kiln_tet_live(world->mesh, t) && is_droplet(p, world->mesh, t))
             kiln_passed_add(&p->state.gone, world, t);
     kiln_txn txn = kiln_txn_begin(world->mesh);
-    kiln_verdict verdict =
-        txn.depth ? kiln_txn_settle(&txn, kiln_tets_remove(&txn, is_droplet, p, 0, NULL))
-                  : KILN_REFUSED_MEMORY;
+    kiln_verdict verdict = txn.depth ? KILN_ACCEPTED : KILN_REFUSED_MEMORY;
+    if (verdict == KILN_ACCEPTED && gives)
+        verdict = kiln_droplets_give(world, &txn, p->small.data, &p->state.given);
+    if (verdict == KILN_ACCEPTED)
+        verdict = kiln_tets_remove(&txn, is_droplet, p, 0, NULL);
+    if (txn.depth)
+        verdict = kiln_txn_settle(&txn, verdict);
     if (verdict != KILN_ACCEPTED)
         return kiln_txn_fail(verdict, error);
     KILN_TRY(kiln_world_carry(world, NULL, error));
@@ -483,8 +490,9 @@ static kiln_status remove_droplets(pinch *p, kiln_error *error)
     }
     kiln_archive_end(world->mesh);
     KILN_TRY(kiln_changes_close(&p->changes, world->mesh, error));
-    kiln_log(world->context, KILN_LOG_INFO, "droplets of %.3g m^3 so far are gone at %.6g s",
-             p->state.gone.volume, world->state.clock.time);
+    kiln_log(world->context, KILN_LOG_INFO,
+             "droplets of %.3g m^3 so far are gone, of %.3g m^3 went to others, at %.6g s",
+             p->state.gone.volume, p->state.given.volume, world->state.clock.time);
     return kiln_world_changed(world, &p->changes, error);
 }
 
@@ -493,7 +501,7 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
     pinch *p = self;
     bool some = false;
     (void)moment;
-    if (p->world->scene->remesh.droplets == KILN_DROPLETS_REMOVE)
+    if (p->world->scene->remesh.droplets != KILN_DROPLETS_KEEP)
         KILN_TRY(find_droplets(p, &some, error));
     if (some)
         KILN_TRY(remove_droplets(p, error));
@@ -515,6 +523,8 @@ static void measure(const void *self, kiln_stats *stats)
     stats->holes = (double)p->state.holes;
     stats->gone_volume = p->state.gone.volume;
     stats->gone_mass = p->state.gone.mass;
+    stats->joined_volume = p->state.given.volume;
+    stats->joined_mass = p->state.given.mass;
 }
 
 const kiln_module kiln_module_pinch = {.name = "pinch",

@@ -171,7 +171,7 @@ static const char *space_name(int row)
 
 static const char *droplets_name(int row)
 {
-    static const char *const names[] = {"keep", "remove", NULL};
+    static const char *const names[] = {"keep", "remove", "merge", NULL};
     return names[row];
 }
 
@@ -264,8 +264,11 @@ static const kiln_schema_row remesh_rows[] = {
          "necks and films of liquid that are narrower than this part of the mean edge of the "
          "start, and become narrower still, break there; 0: never. 0.5 is usual, 1 for films"},
     {"droplets", KILN_VALUE_CHOICE, REMESH(droplets), .choices = droplets_name,
-     .meaning = "with pinch, parts of liquid of less than half of the cube of that width. remove: "
-                "they are taken away, and counted in gone_volume and gone_mass of stats.csv"},
+     .meaning =
+         "with pinch, parts of liquid of less than half of the cube of that width. remove: "
+         "they are taken away, and counted in gone_volume and gone_mass of stats.csv; merge: "
+         "the nearest liquid of the same material gets what they have (joined_volume, "
+         "joined_mass)"},
     {"merge", KILN_VALUE_NUMBER, REMESH(merge), KILN_NOT_NEGATIVE, NULL, NULL,
      .meaning = "surfaces of what can yield or is liquid become one where they are closer than "
                 "this part of the "

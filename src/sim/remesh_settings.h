@@ -13,7 +13,11 @@ typedef enum kiln_remesh_method {
     KILN_REMESH_ENERGY  /* inside the step, where its energy falls by it (ITR) */
 } kiln_remesh_method;
 
-typedef enum kiln_droplets { KILN_DROPLETS_KEEP, KILN_DROPLETS_REMOVE } kiln_droplets;
+typedef enum kiln_droplets {
+    KILN_DROPLETS_KEEP,
+    KILN_DROPLETS_REMOVE,
+    KILN_DROPLETS_MERGE /* with the nearest liquid */
+} kiln_droplets;
 
 /* How the mesh follows. Sources of sizes that are not 0 are intersected. */
 typedef struct kiln_scene_remesh {

@@ -85,6 +85,8 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
  *   by_splits foreseen    the part of the splits, and what was predicted for those that were made
  *   breaks holes          necks of liquid that have broken and holes in films of it since the start
  *   gone_volume gone_mass m^3 at rest and kg of droplets that were taken away since the start
+ *   joined_volume joined_mass   of those that the nearest liquid got
+ *   tears torn_area       of liquid by stress since the start; m^2 of one side of them
  */
 #define KILN_STATS_TABLE(X)                                                                        \
     X(step)                                                                                        \
@@ -157,7 +159,11 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
     X(breaks)                                                                                      \
     X(holes)                                                                                       \
     X(gone_volume)                                                                                 \
-    X(gone_mass)
+    X(gone_mass)                                                                                   \
+    X(joined_volume)                                                                               \
+    X(joined_mass)                                                                                 \
+    X(tears)                                                                                       \
+    X(torn_area)
 
 typedef struct kiln_stats {
 #define KILN_STATS_MEMBER(name) double name;

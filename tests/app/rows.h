@@ -5,7 +5,8 @@
 #include "stats.h"
 
 typedef struct row {
-    double quality, volume, rest_volume, p[3], l[3], energy, breaks, holes, gone;
+    double quality, volume, rest_volume, p[3], l[3], energy, breaks, holes, gone, joined, tears,
+        torn_area;
 } row;
 
 enum { MOST = 200 };
@@ -40,6 +41,7 @@ static int read_rows(const char *run, row *rows)
     int quality = column_of(text, "q_min"), breaks = column_of(text, "breaks");
     int gone = column_of(text, "gone_volume"), holes = column_of(text, "holes"),
         kinetic = column_of(text, "e_kinetic");
+    int tears = column_of(text, "tears");
     int p = column_of(text, "px"), l = column_of(text, "lx"), volume = column_of(text, "volume");
     for (char *at = strchr(text, '\n') + 1; *at && count < MOST; at = strchr(at, '\n') + 1) {
         row *r = &rows[count++];
@@ -54,6 +56,9 @@ static int read_rows(const char *run, row *rows)
         r->breaks = value_at(at, breaks);
         r->holes = value_at(at, holes);
         r->gone = value_at(at, gone);
+        r->tears = value_at(at, tears);
+        r->joined = value_at(at, tears - 2);
+        r->torn_area = value_at(at, tears + 1);
     }
     return count;
 }

@@ -98,7 +98,7 @@ static const char droplets[] =
     "                         liquid = liquid { surface_tension = 0.07 } }\n"
     "local function drop(radius, x)\n"
     "  return body { shape = shape.ball { radius = radius, h = radius / 2 }, material = water,\n"
-    "                at = { x, 0, 0 } }\n"
+    "                at = { x, 0, 0 }, velocity = { 0, x > 0 and 0.5 or 0, 0.1 } }\n"
     "end\n"
     "return scene { duration = 3e-4, bodies = { drop(1e-3, 0), drop(2e-4, 2e-3) },\n"
     "  step = { dt = 1e-4 }, output = { frame = 3e-4 },\n"
@@ -123,6 +123,28 @@ START_TEST(droplets_are_kept_or_counted)
     ck_assert_int_ne(run_program("run droplets.lua -o a --force --quiet --set droplets=remove "
                                  "--set remesh.pinch=0"),
                      0);
+}
+END_TEST
+
+/* What they had is with the nearest: nothing is lost. */
+START_TEST(droplets_are_merged)
+{
+    static row rows[MOST];
+    write_file("droplets.lua", droplets);
+    ck_assert_int_eq(
+        run_program("run droplets.lua -o a --threads 1 --audit --quiet --set droplets=merge"), 0);
+    int count = read_rows("a", rows);
+    const row *first = &rows[0], *last = &rows[count - 1];
+    double one = 4.2e-6 * 0.5, size = 2e-3;
+    ck_assert_double_gt(last->joined, 1e-12);
+    ck_assert_double_eq(last->gone, 0.0);
+    ck_assert_double_eq_tol(last->rest_volume / first->rest_volume, 1.0, 1e-12);
+    for (int k = 0; k < 3; k++) {
+        ck_assert_double_le(fabs(last->p[k] - first->p[k]), 1e-10 * one);
+        ck_assert_double_le(fabs(last->l[k] - first->l[k]), 1e-10 * one * size);
+    }
+    ck_assert_double_gt(fabs(first->p[1]), 1e-9); /* there is something to keep */
+    expect_parts("frame-000001.vtu", "\"parts\": 1");
 }
 END_TEST
 
@@ -154,6 +176,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(c, a_neck_breaks_anywhere);
     tcase_add_test(c, what_is_not_asked_to_break_stays_one);
     tcase_add_test(c, droplets_are_kept_or_counted);
+    tcase_add_test(c, droplets_are_merged);
     tcase_add_test(c, a_break_has_its_bits);
     return suite;
 }

@@ -12,8 +12,8 @@
 #include <stdio.h>
 
 typedef struct totals {
-    double mass, volume;
-    kiln_vec3 momentum, spin; /* about `about` */
+    double mass, volume, rest; /* rest: m^3 at rest, a field */
+    kiln_vec3 momentum, spin;  /* about `about` */
 } totals;
 
 typedef struct lump {
@@ -62,11 +62,13 @@ static void place_lump(lump *l, kiln_vec3 (*shape)(const void *user, kiln_vec3 u
             l->about, kiln_v3_scale(kiln_m3_apply(turn, shape(user, mesh->u[v])), scale));
     ck_assert_int_eq(kiln_mesh_place(mesh, mesh->x, NULL), KILN_OK);
     add(mesh, "mass", KILN_ON_TET, 1, KILN_RULE_CONSERVE);
+    add(mesh, "rest", KILN_ON_TET, 1, KILN_RULE_CONSERVE);
     add(mesh, "v", KILN_ON_VERTEX, 3, KILN_RULE_MOMENTUM);
+    double *rest = (double *)(void *)kiln_mesh_field(mesh, KILN_ON_TET, "rest")->data;
     double *mass = (double *)(void *)kiln_mesh_field(mesh, KILN_ON_TET, "mass")->data;
     kiln_vec3 *v = (kiln_vec3 *)(void *)kiln_mesh_field(mesh, KILN_ON_VERTEX, "v")->data;
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
-        mass[t] = uniform(l, 0.5, 2) * kiln_mesh_tet_volume(mesh, t);
+        mass[t] = uniform(l, 0.5, 2) * (rest[t] = kiln_mesh_tet_volume(mesh, t));
     for (uint32_t i = 0; i < mesh->table[KILN_ON_VERTEX].used; i++)
         v[i] = random_vector(l);
 }
@@ -77,12 +79,14 @@ static totals sum(const lump *l)
     const double *mass = (const double *)(void *)kiln_mesh_field(mesh, KILN_ON_TET, "mass")->data;
     const kiln_vec3 *v =
         (const kiln_vec3 *)(void *)kiln_mesh_field(mesh, KILN_ON_VERTEX, "v")->data;
+    const double *rest = (const double *)(void *)kiln_mesh_field(mesh, KILN_ON_TET, "rest")->data;
     totals s = {0};
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
         if (!kiln_tet_live(mesh, t))
             continue;
         const uint32_t *c = mesh->tet[t].v;
         s.mass += mass[t];
+        s.rest += rest[t];
         s.volume += kiln_mesh_tet_volume(mesh, t);
         for (int i = 0; i < 4; i++) {
             s.momentum = kiln_v3_madd(s.momentum, 0.25 * mass[t], v[c[i]]);
@@ -99,6 +103,8 @@ static void expect_kept(const lump *l, const totals *before, const char *what, u
     totals now = sum(l);
     kiln_test_audit(l->mesh);
     ck_assert_msg(fabs(now.mass / before->mass - 1) <= 1e-12, "%s %llu: mass", what,
+                  (unsigned long long)seed);
+    ck_assert_msg(fabs(now.rest / before->rest - 1) <= 1e-12, "%s %llu: rest volume", what,
                   (unsigned long long)seed);
     ck_assert_msg(kiln_v3_norm(kiln_v3_sub(now.momentum, before->momentum)) <= 1e-10 * now.mass,
                   "%s %llu: momentum", what, (unsigned long long)seed);
