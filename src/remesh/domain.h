@@ -37,7 +37,8 @@ typedef struct kiln_domain_options {
     /* Nor one whose volume differs by more than these parts of it; 0.005 and INFINITY */
     double most_lost, most_gained;
     /* Tets that come and go for a manifold surface, parts of the volume: where it would be more,
-     * bodies that meet in an edge or a point are cut apart there. INFINITY: all become one; 0.005 */
+     * bodies that meet in an edge or a point are cut apart there. INFINITY: all become one; 0.005
+     */
     double most_bridged;
     const struct kiln_transfer_options *transfer; /* remesh/transfer.h; NULL: its presets */
     void (*progress)(void *user, const char *stage, double done); /* done: 0 to 1; may be NULL */
