@@ -26,8 +26,8 @@ typedef struct kiln_energy_options {
     double finest;          /* m, no edge is split that is shorter than twice this */
     size_t most_tets;       /* 0: any number */
     int depth;              /* splits of what splits made, in one call */
-    double share; /* of the edges: so many changes of a kind are tried at most, the best first, not
-                     counting splits that gain; 0: any */
+    double share; /* of the edges: so many changes of a kind are tried at most, the best first; 0:
+                     any */
     double mark;  /* splits that promise less than this part of the best one made wait for the next
                      call; 0: none do */
     double tolerance;  /* m, of places */

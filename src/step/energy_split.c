@@ -218,7 +218,6 @@ static void conclude(kiln_energy_pass *w, kiln_energy_slot *slot)
         return;
     }
     w->report->predicted += edge.gain;
-    w->left++; /* what gains is made: a wave is no farther ahead than its mesh */
     w->waits = fmax(w->waits, w->options->mark * edge.gain);
     uint32_t vertex = w->remesher->vertex_made;
     if (w->status == KILN_OK)

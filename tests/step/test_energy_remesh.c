@@ -455,7 +455,7 @@ START_TEST(bad_tets_are_split_where_they_become_no_worse)
 }
 END_TEST
 
-/* So many splits are tried in vain as a share of the edges, and no more; what gains is made. */
+/* So many splits are tried as a share of the edges, and no more. */
 START_TEST(a_share_of_the_edges_is_tried)
 {
     rig r = make_block("neo-hookean", KILN_IMPLICIT_EULER);
@@ -474,8 +474,8 @@ START_TEST(a_share_of_the_edges_is_tried)
         }
     options.share = 0.05;
     kiln_energy_report report = remesh(&r, &o, &options);
-    ck_assert_uint_gt(report.splits.taken, (uint64_t)ceil(0.05 * edges));
-    ck_assert_uint_le(report.splits.trials - report.splits.taken, (uint64_t)ceil(0.05 * edges));
+    ck_assert_uint_gt(report.splits.taken, 0);
+    ck_assert_uint_le(report.splits.trials, (uint64_t)ceil(0.05 * edges));
     rig_free(&r);
 }
 END_TEST
