@@ -11,6 +11,7 @@
 #include "geom/sym3.h"
 #include "mesh/rewind.h"
 #include "remesh/transfer.h"
+#include "sim/boundary.h"
 #include "sim/through.h"
 #include "topology/concave.h"
 #include "topology/tear.h"
@@ -83,6 +84,8 @@ typedef struct tear {
     KILN_ARRAY_OF(uint8_t)
     liquid;                /* [tet slot] */
     kiln_f64_array hollow; /* [vertex slot] least curvature times edge; NaN: not known */
+    KILN_ARRAY_OF(kiln_vec3)
+    normal; /* [vertex slot] of the surface, outward; 0: inside */
     KILN_ARRAY_OF(kiln_sym3)
     rate; /* [vertex slot] smoothed rate of strain; xx is NaN: not known */
     KILN_ARRAY_OF(uint8_t)
@@ -90,6 +93,7 @@ typedef struct tear {
     KILN_ARRAY_OF(site)
     sites;
     kiln_u32_array parts; /* that have torn in this step */
+    bool goes_on;         /* one of these tears has a tip */
     kiln_walker walker;
     kiln_idset far;
     kiln_changes changes;
@@ -130,6 +134,7 @@ static void destroy(void *self)
     kiln_smooth_gradient_free(&t->smooth, context);
     kiln_array_free(context, &t->liquid);
     kiln_array_free(context, &t->hollow);
+    kiln_array_free(context, &t->normal);
     kiln_array_free(context, &t->rate);
     kiln_array_free(context, &t->fixed);
     kiln_array_free(context, &t->sites);
@@ -197,6 +202,19 @@ static kiln_status smooth_rate(tear *t, uint32_t vertex, kiln_sym3 *rate, kiln_e
     return KILN_OK;
 }
 
+static kiln_sym3 dyad(kiln_vec3 n)
+{
+    return (kiln_sym3){n.x * n.x, n.y * n.y, n.z * n.z, n.y * n.z, n.x * n.z, n.x * n.y};
+}
+
+/* Air does not pull: at a surface, and there are fresh ones where something has just torn, nothing
+ * pulls across it, though velocities that were found before it was there say so for a while. */
+static kiln_sym3 without_pull(kiln_sym3 stress, kiln_vec3 normal)
+{
+    double pull = kiln_v3_dot(normal, kiln_sym3_apply(stress, normal));
+    return pull > 0.0 ? kiln_sym3_madd(stress, -pull, dyad(normal)) : stress;
+}
+
 /* Viscous, with pressure. */
 static kiln_status stress_of_tet(tear *t, uint32_t tet, bool smooth, kiln_sym3 *stress,
                                  kiln_error *error)
@@ -205,16 +223,17 @@ static kiln_status stress_of_tet(tear *t, uint32_t tet, bool smooth, kiln_sym3 *
     kiln_sym3 rate = kiln_sym3_from_mat3(kiln_tet_gradient(mesh, velocities(t), tet));
     double viscosity;
     KILN_TRY(find_viscosity(t, tet, &viscosity, error));
-    if (smooth) {
-        rate = kiln_sym3_scale(rate, 0.0);
-        for (int k = 0; k < 4; k++) {
-            kiln_sym3 one;
-            KILN_TRY(smooth_rate(t, mesh->tet[tet].v[k], &one, error));
-            rate = kiln_sym3_madd(rate, 0.25, one);
-        }
+    kiln_sym3 pressed = kiln_sym3_scale(kiln_sym3_identity(), -pressure_of(t, tet));
+    *stress = kiln_sym3_madd(pressed, 2.0 * viscosity, rate);
+    if (!smooth)
+        return KILN_OK;
+    *stress = kiln_sym3_scale(pressed, 0.0);
+    for (int k = 0; k < 4; k++) {
+        uint32_t v = mesh->tet[tet].v[k];
+        KILN_TRY(smooth_rate(t, v, &rate, error));
+        kiln_sym3 one = kiln_sym3_madd(pressed, 2.0 * viscosity, rate);
+        *stress = kiln_sym3_madd(*stress, 0.25, without_pull(one, t->normal.data[v]));
     }
-    *stress = kiln_sym3_madd(kiln_sym3_scale(rate, 2.0 * viscosity), -pressure_of(t, tet),
-                             kiln_sym3_identity());
     return KILN_OK;
 }
 
@@ -335,6 +354,29 @@ static kiln_status is_hollow(tear *t, uint32_t tet, bool *hollow, kiln_error *er
     return KILN_OK;
 }
 
+static kiln_status find_normals(tear *t, kiln_error *error)
+{
+    const kiln_mesh *mesh = t->world->mesh;
+    size_t vertices = mesh->table[KILN_ON_VERTEX].used;
+    KILN_TRY(kiln_array_reserve(t->world->context, &t->normal, vertices + 1, error));
+    kiln_vec3 *normal = t->normal.data;
+    memset(normal, 0, vertices * sizeof *normal);
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
+        uint32_t v[4];
+        if (!kiln_face_live(mesh, f))
+            continue;
+        kiln_boundary_corners(mesh, KILN_ON_FACE, f, v);
+        kiln_vec3 area = kiln_v3_cross(kiln_v3_sub(mesh->x[v[1]], mesh->x[v[0]]),
+                                       kiln_v3_sub(mesh->x[v[2]], mesh->x[v[0]]));
+        for (int k = 0; k < 3; k++)
+            normal[v[k]] = kiln_v3_add(normal[v[k]], area);
+    }
+    for (size_t v = 0; v < vertices; v++)
+        if (kiln_v3_norm2(normal[v]) > 0.0)
+            normal[v] = kiln_v3_normalize(normal[v]);
+    return KILN_OK;
+}
+
 static kiln_status prepare(tear *t, kiln_error *error)
 {
     const kiln_world *world = t->world;
@@ -345,6 +387,7 @@ static kiln_status prepare(tear *t, kiln_error *error)
     KILN_TRY(kiln_array_reserve(world->context, &t->hollow, vertices + 1, error));
     KILN_TRY(kiln_array_reserve(world->context, &t->rate, vertices + 1, error));
     KILN_TRY(kiln_array_reserve(world->context, &t->fixed, vertices + 1, error));
+    KILN_TRY(find_normals(t, error));
     kiln_constraints *held = kiln_solid_constraints(world->solid);
     for (uint32_t v = 0; v < vertices; v++) {
         t->hollow.data[v] = t->rate.data[v].xx = NAN;
@@ -422,7 +465,7 @@ static kiln_status write_stress(tear *t, kiln_error *error)
     return KILN_OK;
 }
 
-/* What was handed on in an earlier step is forgotten. */
+/* What was handed on in an earlier step is forgotten, and where tears went through. */
 static kiln_status forget(tear *t, kiln_error *error)
 {
     kiln_mesh *mesh = t->world->mesh;
@@ -431,7 +474,7 @@ static kiln_status forget(tear *t, kiln_error *error)
         KILN_TRY(kiln_rewind_save(mesh, KILN_ON_TET, FIELD_REST, KILN_SAVE_COPY, error));
         double *rest = kiln_world_column(t->world, KILN_ON_TET, FIELD_REST);
         for (size_t i = 0; i < mesh->table[KILN_ON_TET].used; i++, rest += REST) {
-            if (rest[REST - 1] != this_step(t))
+            if (rest[REST - 1] != this_step(t) || !t->goes_on)
                 memset(rest, 0, REST * sizeof *rest);
             some |= rest[REST - 1] != 0.0;
         }
@@ -496,6 +539,7 @@ static kiln_verdict tear_all(tear *t, kiln_txn *txn, uint64_t *torn, double *are
         if (kiln_array_push(t->world->context, &t->parts, s->part, NULL) != KILN_OK)
             return KILN_REFUSED_MEMORY;
         tried = 0;
+        t->goes_on |= !report.apart;
         *torn += 1;
         *area += report.area;
     }
@@ -547,6 +591,7 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
     tear *t = self;
     bool quiet;
     (void)moment;
+    t->goes_on = false;
     KILN_TRY(is_quiet(t, &quiet, error));
     if (quiet)
         return KILN_OK;

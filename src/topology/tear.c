@@ -390,7 +390,6 @@ static kiln_verdict refill(tearing *t, double edge)
 static kiln_verdict find_sides(tearing *t)
 {
     const kiln_mesh *mesh = t->txn->mesh;
-    bool apart = false;
     for (size_t i = 0; i < t->lips.count; i++)
         t->lips.data[i].side = KILN_NONE;
     for (size_t i = 0; i < t->lips.count; i++) {
@@ -404,9 +403,9 @@ static kiln_verdict find_sides(tearing *t)
         for (size_t j = i; j < t->lips.count; j++)
             if (kiln_idset_has(&t->refused, mesh->vertex[t->lips.data[j].vertex].tet))
                 t->lips.data[j].side = tet;
-        apart |= i > 0;
+        t->report.apart |= i > 0;
     }
-    return apart || t->report.area >= t->how->least ? KILN_ACCEPTED : KILN_REFUSED_JUDGED;
+    return t->report.apart || t->report.area >= t->how->least ? KILN_ACCEPTED : KILN_REFUSED_JUDGED;
 }
 
 /* Copies of one vertex are no longer in one place. */

@@ -48,6 +48,7 @@ typedef struct kiln_tear_report {
     uint32_t faces; /* that were opened */
     uint32_t since; /* the mesh's clock before */
     double area;    /* m^2, of one side */
+    bool apart;     /* it went through: nothing is left for it to go on in */
 } kiln_tear_report;
 
 /* From a tet with a face or an edge on the surface. Volume changes by the parting alone, as far as
