@@ -452,10 +452,12 @@ static void measure(const void *self, kiln_stats *stats)
     stats->gap_min = world->report.gap;
 }
 
-/* Since a step failed. */
-static bool are_steps_short(const kiln_world *world)
+/* Since a step failed. Not under Newmark: what stiffness that rises and falls between its steps
+ * brings, nothing damps (a ball of 100 m/s on a sheet gained 8 % of its energy). */
+static bool may_harden(const kiln_world *world)
 {
-    return world->moves && world->state.pace.dt < world->scene->pace.dt;
+    return world->moves && world->options.integrator != KILN_NEWMARK &&
+           world->state.pace.dt < world->scene->pace.dt;
 }
 
 static kiln_status before_step(void *self, const kiln_moment *moment, kiln_error *error)
@@ -463,7 +465,7 @@ static kiln_status before_step(void *self, const kiln_moment *moment, kiln_error
     (void)moment;
     (void)error;
     const contact *c = self;
-    kiln_solid_set_hardness(c->world->solid, c->hardness, are_steps_short(c->world));
+    kiln_solid_set_hardness(c->world->solid, c->hardness, may_harden(c->world));
     return KILN_OK;
 }
 
