@@ -17,7 +17,7 @@
 
 /* Counts what a context holds; CHOLMOD's factor is not among it. */
 typedef struct counted {
-    int64_t live;
+    _Atomic int64_t live;
 } counted;
 
 static void *counted_resize(void *user, void *block, size_t old_size, size_t new_size)

@@ -28,28 +28,27 @@ kiln_status kiln_amend_improve(kiln_amend *amend, kiln_context *context,
     for (int i = 0; i < system->most; i++) {
         ++*solves;
         KILN_TRY(system->solve(system->user, r, z, &solved, error));
-        double rest = kiln_vector_dot(context, r, z, count);
+        kiln_vector_step sums[] = {{.a = z, .with = r}, {.a = x, .with = b}};
+        kiln_vector_take_steps(context, sums, 2, count);
+        double rest = sums[0].dot;
         if (!solved || !isfinite(rest) || rest < 0.0)
             return KILN_OK;
-        *good = rest <= square * kiln_vector_dot(context, b, x, count);
+        *good = rest <= square * sums[1].dot;
         if (*good)
             return KILN_OK;
-        if (i == 0) {
-            memcpy(p, z, bytes);
-            memcpy(kp, r, bytes);
-        } else {
-            kiln_vector_combine(context, 1.0, z, rest / before, p, p, count);
-            kiln_vector_combine(context, 1.0, r, rest / before, kp, kp, count);
-        }
+        double part = i > 0 ? rest / before : 0.0;
+        kiln_vector_step ways[] = {{1.0, z, part, i > 0 ? p : z, .out = p},
+                                   {1.0, r, part, i > 0 ? kp : r, .out = kp},
+                                   {1.0, kp, 0.0, kp, .out = q}};
+        kiln_vector_take_steps(context, ways, 3, count);
         before = rest;
-        memcpy(q, kp, bytes);
         system->add(system->user, p, q);
         double curvature = kiln_vector_dot(context, p, q, count);
         if (!(curvature > 0.0))
             return KILN_OK;
         double step = rest / curvature;
-        kiln_vector_combine(context, 1.0, x, step, p, x, count);
-        kiln_vector_combine(context, 1.0, r, -step, q, r, count);
+        kiln_vector_step moves[] = {{1.0, x, step, p, .out = x}, {1.0, r, -step, q, .out = r}};
+        kiln_vector_take_steps(context, moves, 2, count);
     }
     return KILN_OK;
 }

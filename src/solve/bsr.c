@@ -19,6 +19,12 @@ void kiln_bsr_init(kiln_bsr *matrix, kiln_context *context)
     kiln_bsr_init_blocks(matrix, context, 3);
 }
 
+void kiln_bsr_init_pattern(kiln_bsr *matrix, kiln_context *context, uint32_t block)
+{
+    kiln_bsr_init_blocks(matrix, context, block);
+    matrix->bare = true;
+}
+
 static size_t value_bytes(const kiln_bsr *matrix, size_t blocks)
 {
     return blocks * matrix->block * matrix->block * sizeof(double);
@@ -37,14 +43,14 @@ void kiln_bsr_free(kiln_bsr *matrix)
 {
     kiln_bsr_free_pattern(matrix);
     kiln_release(matrix->context, matrix->value, value_bytes(matrix, matrix->room));
-    kiln_bsr_init_blocks(matrix, matrix->context, matrix->block);
+    *matrix = (kiln_bsr){.context = matrix->context, .block = matrix->block, .bare = matrix->bare};
 }
 
 /* Room for the values, with some to spare when there was too little, so that a pattern that changes
  * a bit now and then does not move them each time. */
 static kiln_status make_room(kiln_bsr *matrix, size_t blocks, kiln_error *error)
 {
-    if (blocks <= matrix->room && blocks >= matrix->room / 2)
+    if (matrix->bare || (blocks <= matrix->room && blocks >= matrix->room / 2))
         return KILN_OK;
     size_t room = matrix->room ? blocks + blocks / 16 : blocks;
     double *value = room ? kiln_resize(matrix->context, NULL, 0, value_bytes(matrix, room)) : NULL;
@@ -72,6 +78,7 @@ kiln_status kiln_bsr_take_pattern(kiln_bsr *matrix, kiln_bsr *fresh, kiln_error 
     }
     fresh->value = matrix->value;
     fresh->room = matrix->room;
+    fresh->bare = matrix->bare;
     kiln_bsr_free_pattern(matrix);
     *matrix = *fresh;
     return KILN_OK;
@@ -87,7 +94,7 @@ static void clear_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
 void kiln_bsr_clear(kiln_bsr *matrix)
 {
     enum { GRAIN = 1 << 13 };
-    size_t count = kiln_bsr_blocks(matrix) * matrix->block * matrix->block;
+    size_t count = matrix->bare ? 0 : kiln_bsr_blocks(matrix) * matrix->block * matrix->block;
     kiln_parallel_for(matrix->context, count, GRAIN, clear_chunk, matrix);
 }
 

@@ -35,6 +35,7 @@ typedef struct kiln_bsr {
     uint32_t *column;             /* [blocks] */
     double *value;                /* [n^2 blocks], see above */
     size_t room;                  /* blocks that `value` could hold */
+    bool bare;                    /* a pattern, without values */
     uint64_t pattern;             /* hash of n, rows and columns; what an analysis is valid for */
     struct kiln_bsr_spill *spill; /* what multiply needs of the pattern */
     /* Against the pattern before it, whose hash is `renewed_from` (0: not known): the rows that
@@ -48,16 +49,21 @@ enum { KILN_BSR_MOST = 4 }; /* largest block */
 
 void kiln_bsr_init(kiln_bsr *matrix, kiln_context *context); /* blocks of 3 */
 void kiln_bsr_init_blocks(kiln_bsr *matrix, kiln_context *context, uint32_t block);
-void kiln_bsr_free(kiln_bsr *matrix); /* the size of its blocks stays */
+void kiln_bsr_init_pattern(kiln_bsr *matrix, kiln_context *context, uint32_t block);
+void kiln_bsr_free(kiln_bsr *matrix); /* the size of its blocks, and whether it is bare, stay */
 
 /* The pattern with every pair of every clique, values zero. The old one stays on failure; if the
  * pattern is the same as before, only the values change. Same result for any order of the cliques.
  */
 kiln_status kiln_bsr_set_pattern(kiln_bsr *matrix, size_t rows, const kiln_cliques *cliques,
                                  size_t clique_sets, kiln_error *error);
-/* The same after a change that was local: `changed` are, ascending, the rows whose cliques are not
- * those of the pattern there is, by the numbers of their rows; of the rows from the old number of
- * rows on all are. Of the cliques only those with such a row are needed. Other rows keep their
+/* The same with the couplings of the pattern `under`, of as many rows, besides. */
+kiln_status kiln_bsr_set_pattern_over(kiln_bsr *matrix, const kiln_bsr *under,
+                                      const kiln_cliques *cliques, size_t clique_sets,
+                                      kiln_error *error);
+/* set_pattern after a change that was local: `changed` are, ascending, the rows whose cliques are
+ * not those of the pattern there is, by the numbers of their rows; of the rows from the old number
+ * of rows on all are. Of the cliques only those with such a row are needed. Other rows keep their
  * blocks, and with them the places of blocks in their row. The result is that of set_pattern with
  * all cliques, bit for bit, but the values are not defined until they are cleared. */
 kiln_status kiln_bsr_renew_pattern(kiln_bsr *matrix, size_t rows, const kiln_cliques *cliques,

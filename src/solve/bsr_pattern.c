@@ -1,4 +1,4 @@
-/* A pattern from all of its cliques. */
+/* A pattern from all of its cliques, or from another and what comes to it. */
 #include "solve/bsr_pattern.h"
 
 #include "base/assert.h"
@@ -10,10 +10,11 @@
 typedef struct pattern_job {
     kiln_context *context;
     size_t rows;
-    uint64_t *first;     /* [rows + 1] cliques of a row */
-    kiln_clique *member; /* row by row */
-    uint32_t *mark;      /* [worker][row] the last row that has seen this one, see `stamp` */
-    uint64_t *start;     /* [rows + 1] */
+    const kiln_bsr *under; /* NULL: nothing */
+    uint64_t *first;       /* [rows + 1] cliques of a row */
+    kiln_clique *member;   /* row by row */
+    uint32_t *mark;        /* [worker][row] the last row that has seen this one, see `stamp` */
+    uint64_t *start;       /* [rows + 1] */
     uint32_t *column;
     uint64_t *hash; /* [chunk] */
 } pattern_job;
@@ -77,12 +78,29 @@ static kiln_status find_members(pattern_job *job, const kiln_cliques *sets, size
     return KILN_OK;
 }
 
+/* Those of the pattern under it. mark NULL: nothing comes to them. */
+static size_t gather_under(const pattern_job *job, uint32_t row, uint32_t *mark, uint32_t stamp,
+                           uint32_t *out)
+{
+    const kiln_bsr *under = job->under;
+    const uint32_t *column = under->column + under->start[row] + 1;
+    size_t count = (size_t)(under->start[row + 1] - under->start[row]) - 1;
+    for (size_t k = 0; k < count && mark; k++)
+        mark[column[k]] = stamp;
+    if (out && count)
+        memcpy(out, column, count * sizeof *out);
+    return count;
+}
+
 /* Columns above `row` it is coupled with, each once, in the order they are met. NULL: counts. Both
  * passes use the same marks, told apart by the stamp. */
 static size_t gather_columns(const pattern_job *job, uint32_t row, uint32_t *mark, uint32_t *out)
 {
     size_t count = 0;
     uint32_t stamp = 2 * row + (out ? 1 : 0);
+    if (job->under)
+        count =
+            gather_under(job, row, job->first[row] < job->first[row + 1] ? mark : NULL, stamp, out);
     for (uint64_t m = job->first[row]; m < job->first[row + 1]; m++)
         for (const uint32_t *at = job->member[m].begin; at < job->member[m].end; at++) {
             uint32_t other = *at;
@@ -242,10 +260,10 @@ static void list_renewed(const kiln_bsr *before, kiln_bsr *fresh)
     fresh->renewed_from = before->pattern;
 }
 
-kiln_status kiln_bsr_set_pattern(kiln_bsr *matrix, size_t rows, const kiln_cliques *cliques,
-                                 size_t clique_sets, kiln_error *error)
+static kiln_status set_pattern(kiln_bsr *matrix, size_t rows, const kiln_bsr *under,
+                               const kiln_cliques *cliques, size_t clique_sets, kiln_error *error)
 {
-    pattern_job job = {.context = matrix->context, .rows = rows};
+    pattern_job job = {.context = matrix->context, .rows = rows, .under = under};
     kiln_status status = build_pattern(&job, cliques, clique_sets, error);
     kiln_bsr fresh = {.context = matrix->context,
                       .block = matrix->block,
@@ -268,4 +286,17 @@ kiln_status kiln_bsr_set_pattern(kiln_bsr *matrix, size_t rows, const kiln_cliqu
     }
     kiln_bsr_clear(matrix);
     return KILN_OK;
+}
+
+kiln_status kiln_bsr_set_pattern(kiln_bsr *matrix, size_t rows, const kiln_cliques *cliques,
+                                 size_t clique_sets, kiln_error *error)
+{
+    return set_pattern(matrix, rows, NULL, cliques, clique_sets, error);
+}
+
+kiln_status kiln_bsr_set_pattern_over(kiln_bsr *matrix, const kiln_bsr *under,
+                                      const kiln_cliques *cliques, size_t clique_sets,
+                                      kiln_error *error)
+{
+    return set_pattern(matrix, under->rows, under, cliques, clique_sets, error);
 }

@@ -14,10 +14,14 @@ static double *entry(const kiln_bsr *matrix, size_t i)
 double kiln_diagonal_mean(const kiln_bsr *matrix)
 {
     double sum = 0.0;
-    size_t count = matrix->rows * matrix->block;
-    for (size_t i = 0; i < count; i++)
-        sum += fabs(*entry(matrix, i));
-    double mean = sum / (double)count;
+    for (size_t row = 0; row < matrix->rows; row++) {
+        size_t stride;
+        const double *at =
+            kiln_bsr_place(matrix, matrix->block, (uint32_t)row, matrix->start[row], &stride);
+        for (size_t c = 0; c < matrix->block; c++)
+            sum += fabs(at[c * stride + c]);
+    }
+    double mean = sum / (double)(matrix->rows * matrix->block);
     return mean > 0.0 && isfinite(mean) ? mean : 1.0;
 }
 

@@ -78,9 +78,9 @@ static kiln_status find_crossings(repair *r, kiln_error *error)
 {
     const kiln_row_graph *g = r->graph;
     for (uint32_t v = 0; v < g->rows; v++)
-        for (uint64_t k = g->start[v]; k < g->start[v + 1]; k++) {
+        for (uint64_t k = g->start[v]; k < g->start[v + 1] && g->neighbour[k] < v; k++) {
             uint32_t u = g->neighbour[k], a = r->target[v], b = r->target[u];
-            if (u > v || is_above(r, a, b) || is_above(r, b, a))
+            if (is_above(r, a, b) || is_above(r, b, a))
                 continue;
             crossing c = {{v, u}, meeting_node(r, a, b)};
             KILN_TRY(kiln_array_push(r->context, &r->crossings, c, error));

@@ -33,10 +33,9 @@ typedef struct kiln_multifrontal {
     size_t widest;              /* rows of a front at most */
     double flops, entries;
 
-    const kiln_solver_ground *ground;    /* of the next analysis; NULL: none. Borrowed */
-    uint64_t ground_key, ground_pattern; /* of the last one, if it is known */
-    bool ground_known;
-    kiln_dissection base; /* the order of what lasts, */
+    const kiln_solver_ground *ground; /* of the next analysis; NULL: none. Borrowed */
+    kiln_solver_aside *aside;         /* of the next analysis; NULL: none. Borrowed */
+    kiln_dissection base;             /* the order of what lasts, */
     uint64_t base_pattern;
     bool based;             /* if there is one */
     kiln_dissection recent; /* F5: the last order found anew for more, */

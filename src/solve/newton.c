@@ -61,6 +61,10 @@
  *    So after some iterations, where steps are taken whole and short for the model, the true
  *    Hessian is tried as in N5 (terms that have one: set_near), and steps square the rest.
  *
+ * N13 Where an objective has a kink (an edge that slides off another, what is counted before walls)
+ *    a line goes down for a thousandth of the way, again and again. Iterations whose whole ways
+ *    are within the tolerance have then converged.
+ *
  * N4, N6 and N8 are in newton_again.c, N11 in newton_equal.c, N12 in newton_near.c. */
 #include "base/clock.h"
 #include "base/hash.h"
@@ -76,7 +80,8 @@ enum {
     MOST_REGULARISATIONS = 12,
     MOST_HALVINGS = 60,
     MOST_SHORT_STEPS = 5, /* in turn, N9 */
-    STAGNATION = 4        /* iterations in which the step did not shrink before N2's second half */
+    STAGNATION = 4,       /* iterations in which the step did not shrink before N2's second half */
+    STALLED = 8           /* in turn, N13 */
 };
 
 #define REST_TOLERANCE   1e-6 /* of the right side, for what N7 solves */
@@ -96,6 +101,7 @@ kiln_status kiln_newton_create(kiln_context *context, const kiln_solver_options 
     *newton = (kiln_newton){.context = context,
                             .options = solver ? *solver : kiln_solver_default_options()};
     kiln_bsr_init(&newton->matrix, context);
+    kiln_bsr_init_pattern(&newton->lasting, context, 3);
     kiln_status status = kiln_solver_create(context, solver, &newton->solver, error);
     if (status != KILN_OK) {
         kiln_release(context, newton, sizeof *newton);
@@ -114,6 +120,7 @@ void kiln_newton_forget(kiln_newton *newton)
 {
     kiln_solver_forget(newton->solver);
     kiln_bsr_free(&newton->matrix);
+    kiln_bsr_free(&newton->lasting);
     kiln_release(newton->context, newton->vectors, vector_bytes(newton->count));
     kiln_array_free(newton->context, &newton->values);
     kiln_array_free(newton->context, &newton->changed);
@@ -127,6 +134,7 @@ void kiln_newton_forget(kiln_newton *newton)
     newton->vectors = NULL;
     newton->count = 0;
     newton->keyed = false;
+    newton->lasts = 0;
     newton->expects = EXPECTS_NOTHING;
 }
 
@@ -165,6 +173,7 @@ void kiln_newton_set_equality(kiln_newton *newton, const kiln_equality *equality
 size_t kiln_newton_bytes(const kiln_newton *newton)
 {
     return sizeof *newton + vector_bytes(newton->count) + kiln_bsr_bytes(&newton->matrix) +
+           kiln_bsr_bytes(&newton->lasting) +
            (newton->values.capacity + newton->gcr.room.capacity + newton->secants.room.capacity +
             newton->balance.push.capacity + newton->balance.room.capacity) *
                sizeof(double);
@@ -193,7 +202,10 @@ static kiln_status make_room(kiln_problem *p, kiln_error *error)
     if (newton->matrix.block != p->constraints->block) {
         kiln_bsr_free(&newton->matrix);
         kiln_bsr_init_blocks(&newton->matrix, newton->context, p->constraints->block);
+        kiln_bsr_free(&newton->lasting);
+        kiln_bsr_init_pattern(&newton->lasting, newton->context, p->constraints->block);
         newton->keyed = false;
+        newton->lasts = 0;
     }
     if (newton->count != p->count) {
         double *fresh = kiln_resize(newton->context, NULL, 0, vector_bytes(p->count));
@@ -211,99 +223,6 @@ static kiln_status make_room(kiln_problem *p, kiln_error *error)
     KILN_TRY(kiln_array_reserve(newton->context, &newton->values, 2 * p->term_count, error));
     p->value = newton->values.data;
     p->change = newton->values.data + p->term_count;
-    return KILN_OK;
-}
-
-/* Of the terms that couple rows: who they are, and in *key what they couple. */
-static uint64_t pattern_key(const kiln_problem *p, uint64_t *key)
-{
-    uint64_t who = 0;
-    *key = p->constraints->rows;
-    for (size_t t = 0; t < p->term_count; t++)
-        if (p->terms[t]->cliques) {
-            who = kiln_hash_add(who, (uint64_t)(uintptr_t)p->terms[t]->self);
-            *key = kiln_hash_add(kiln_hash_add(*key, who), p->terms[t]->revision);
-        }
-    return who;
-}
-
-static size_t clique_bytes(const kiln_problem *p)
-{
-    return (p->term_count + 1) * sizeof(kiln_cliques);
-}
-
-/* What the terms couple, those that pass (`passing`) or those that last; NULL: no memory. */
-static kiln_cliques *list_cliques(const kiln_problem *p, bool passing, size_t *sets)
-{
-    kiln_cliques *cliques = kiln_resize(p->newton->context, NULL, 0, clique_bytes(p));
-    *sets = 0;
-    for (size_t t = 0; t < p->term_count && cliques; t++)
-        if (p->terms[t]->cliques && (passing || !p->terms[t]->passing))
-            cliques[(*sets)++] = p->terms[t]->cliques(p->terms[t]->self);
-    return cliques;
-}
-
-/* The ground of the solver. */
-static kiln_status find_lasting(void *user, kiln_bsr *pattern, kiln_error *error)
-{
-    const kiln_problem *p = user;
-    size_t sets;
-    kiln_cliques *cliques = list_cliques(p, false, &sets);
-    if (!cliques)
-        return kiln_fail_memory(error, clique_bytes(p));
-    kiln_status status = kiln_bsr_set_pattern(pattern, p->constraints->rows, cliques, sets, error);
-    kiln_release(p->newton->context, cliques, clique_bytes(p));
-    return status;
-}
-
-/* Where some couplings pass, the solver is told which last. */
-static void set_ground(kiln_problem *p, kiln_solver_ground *ground)
-{
-    bool passing = false;
-    *ground = (kiln_solver_ground){p->constraints->rows, find_lasting, p};
-    for (size_t t = 0; t < p->term_count; t++) {
-        const kiln_term *term = p->terms[t];
-        passing |= term->passing;
-        if (term->cliques && !term->passing)
-            ground->key = kiln_hash_add(kiln_hash_add(ground->key, (uint64_t)(uintptr_t)term->self),
-                                        term->revision);
-    }
-    kiln_solver_set_ground(p->newton->solver, passing ? ground : NULL);
-}
-
-/* Pattern and block numbers, when the cliques are others than at the assembly before. Two lists of
- * terms may take turns without cost as long as their patterns are the same (a damped step, its
- * relaxation). */
-static kiln_status prepare_matrix(kiln_problem *p, kiln_error *error)
-{
-    kiln_newton *newton = p->newton;
-    for (size_t t = 0; t < p->term_count; t++)
-        if (p->terms[t]->renew)
-            KILN_TRY(p->terms[t]->renew(p->terms[t]->self, p->x, error));
-    uint64_t key, who = pattern_key(p, &key), before = newton->matrix.pattern;
-    if (newton->keyed && (newton->key[0] == key || newton->key[1] == key))
-        return KILN_OK;
-    bool keyed = newton->keyed;
-    newton->keyed = false;
-    size_t sets;
-    kiln_cliques *cliques = list_cliques(p, true, &sets);
-    if (!cliques)
-        return kiln_fail_memory(error, clique_bytes(p));
-    bool local = keyed && newton->expects == EXPECTS_ROWS && newton->coupling == who;
-    newton->expects = EXPECTS_NOTHING;
-    kiln_status status =
-        local ? kiln_bsr_renew_pattern(&newton->matrix, p->constraints->rows, &newton->around, 1,
-                                       newton->changed.data, newton->changed.count, error)
-              : kiln_bsr_set_pattern(&newton->matrix, p->constraints->rows, cliques, sets, error);
-    kiln_release(newton->context, cliques, clique_bytes(p));
-    KILN_TRY(status);
-    for (size_t t = 0; t < p->term_count; t++)
-        if (p->terms[t]->attach)
-            KILN_TRY(p->terms[t]->attach(p->terms[t]->self, &newton->matrix, error));
-    newton->key[1] = keyed && newton->matrix.pattern == before ? newton->key[0] : key;
-    newton->key[0] = key;
-    newton->coupling = who;
-    newton->keyed = true;
     return KILN_OK;
 }
 
@@ -419,16 +338,47 @@ kiln_status kiln_problem_solve(kiln_problem *p, const double *rhs, double *dx,
                             p->count, error);
 }
 
+typedef struct balancing {
+    const kiln_problem *problem;
+    kiln_status status;
+    kiln_error error;
+} balancing;
+
+static void find_balance(void *user)
+{
+    balancing *b = user;
+    kiln_newton *newton = b->problem->newton;
+    b->status =
+        kiln_balance_find(&newton->balance, &newton->matrix, b->problem->constraints, &b->error);
+}
+
+/* The factor; if it is of single precision, what balances its solves, too. */
+static kiln_status factor(kiln_problem *p, kiln_solve_outcome *outcome, kiln_error *error)
+{
+    kiln_solver *solver = p->newton->solver;
+    balancing b = {.problem = p};
+    kiln_solver_aside aside = {find_balance, &b, false};
+    double begin = kiln_wall_seconds();
+    kiln_solver_set_aside(solver, p->single ? &aside : NULL);
+    kiln_status status = kiln_solver_factor(solver, &p->newton->matrix, outcome, error);
+    kiln_solver_set_aside(solver, NULL);
+    if (status == KILN_OK && kiln_solver_last(solver)->single) {
+        if (!aside.done)
+            find_balance(&b);
+        status = b.status;
+        if (status != KILN_OK && error)
+            *error = b.error;
+    }
+    p->report->factor_seconds += kiln_wall_seconds() - begin;
+    return status;
+}
+
 /* One attempt; an iterative solver may find only while solving that the matrix is not positive. */
 static kiln_status factor_and_solve(kiln_problem *p, kiln_solve_outcome *outcome, kiln_error *error)
 {
     kiln_newton *newton = p->newton;
-    double begin = kiln_wall_seconds();
-    kiln_status status = kiln_solver_factor(newton->solver, &newton->matrix, outcome, error);
-    if (status == KILN_OK && kiln_solver_last(newton->solver)->single)
-        status = kiln_balance_find(&newton->balance, &newton->matrix, p->constraints, error);
-    p->report->factor_seconds += kiln_wall_seconds() - begin;
-    KILN_TRY(status);
+    KILN_TRY(factor(p, outcome, error));
+    kiln_status status = KILN_OK;
     if (*outcome == KILN_SOLVE_OK)
         status = kiln_problem_solve(p, newton->rhs, newton->dx, outcome, error);
     p->report->backend = kiln_solver_last(newton->solver)->backend;
@@ -485,7 +435,7 @@ static kiln_status solve_assembled(kiln_problem *p, bool exact, kiln_solve_outco
     kiln_constraints_project(p->constraints, newton->rhs);
     if (newton->equality)
         return kiln_problem_solve_equal(p, outcome, error);
-    kiln_solver_set_single(newton->solver, !exact && may_be_single(p));
+    p->single = kiln_solver_set_single(newton->solver, !exact && may_be_single(p));
     return solve_regularised(p, exact, outcome, error);
 }
 
@@ -496,7 +446,7 @@ static kiln_status find_direction(kiln_problem *p, bool *done, kiln_error *error
     kiln_newton *newton = p->newton;
     *done = true;
     if (!p->all_held)
-        KILN_TRY(prepare_matrix(p, error));
+        KILN_TRY(kiln_problem_prepare_matrix(p, error));
     bool exact = !p->all_held && kiln_problem_set_exact(p, true);
     kiln_problem_assemble(p, p->x, newton->g, p->all_held ? NULL : &newton->matrix);
     if (exact)
@@ -647,7 +597,7 @@ static kiln_status descend(kiln_problem *p, double limit, kiln_error *error)
 {
     kiln_newton_report *report = p->report;
     double smallest = INFINITY;
-    int shorts = 0, stagnant = 0;
+    int shorts = 0, stagnant = 0, stalled = 0;
     bool search_line = p->options->line_search;
     while (report->iterations < p->options->max_iterations) {
         bool done, converged;
@@ -678,7 +628,9 @@ static kiln_status descend(kiln_problem *p, double limit, kiln_error *error)
         }
         kiln_problem_move_to(p, p->newton->trial, step == 1.0);
         report->outcome = KILN_NEWTON_CONVERGED;
-        if (step == 1.0 && size <= fmax(limit, 4 * DBL_EPSILON * kiln_problem_largest(p, p->x)))
+        stalled = size <= limit && !p->moving ? stalled + 1 : 0;
+        if (stalled == STALLED ||
+            (step == 1.0 && size <= fmax(limit, 4 * DBL_EPSILON * kiln_problem_largest(p, p->x))))
             return KILN_OK;
         if (search_line) {
             KILN_TRY(kiln_problem_go_on(p, size, step, limit, &converged, error));
@@ -761,8 +713,8 @@ kiln_status kiln_newton_minimise(kiln_newton *newton, const kiln_newton_options 
     if (newton->saddle)
         kiln_saddle_reconsider(newton->saddle);
     KILN_TRY(make_room(&p, error));
-    kiln_solver_ground ground;
-    set_ground(&p, &ground);
+    const kiln_solver_ground ground = {kiln_problem_find_lasting, &p};
+    kiln_solver_set_ground(newton->solver, kiln_problem_some_pass(&p) ? &ground : NULL);
     kiln_status status = KILN_OK;
     if (!options->line_search && options->max_iterations == 1)
         status = take_linear_step(&p, error);

@@ -64,8 +64,7 @@ static kiln_status find_old_step(kiln_problem *p, double *size, kiln_error *erro
 {
     kiln_newton *newton = p->newton;
     kiln_solve_outcome outcome;
-    kiln_vector_combine(newton->context, -1.0, newton->g, 0.0, newton->g, newton->rhs, p->count);
-    kiln_secants_reduce(&newton->secants, newton->rhs);
+    kiln_secants_reduce(&newton->secants, -1.0, newton->g, newton->rhs);
     KILN_TRY(kiln_problem_solve(p, newton->rhs, newton->dx, &outcome, error));
     kiln_secants_complete(&newton->secants, newton->dx);
     *size = outcome == KILN_SOLVE_OK ? kiln_problem_largest(p, newton->dx) : INFINITY;
@@ -77,8 +76,7 @@ static kiln_status solve_learned(kiln_problem *p, const double *rhs, double *dx,
                                  kiln_solve_outcome *outcome, kiln_error *error)
 {
     kiln_newton *newton = p->newton;
-    memcpy(newton->trial, rhs, p->count * sizeof *rhs);
-    kiln_secants_reduce(&newton->secants, newton->trial);
+    kiln_secants_reduce(&newton->secants, 1.0, rhs, newton->trial);
     KILN_TRY(kiln_problem_solve_symmetric(p, newton->trial, dx, outcome, error));
     kiln_secants_complete(&newton->secants, dx);
     return KILN_OK;
@@ -105,8 +103,9 @@ static kiln_status find_amended_step(kiln_problem *p, bool *exact, double *size,
     memset(rhs, 0, p->count * sizeof *rhs);
     if (p->moving)
         add_noted(p, newton->gap, rhs);
-    kiln_vector_combine(context, part, rhs, part, newton->lead, rhs, p->count);
-    kiln_vector_combine(context, -1.0, newton->g, 1.0, rhs, rhs, p->count);
+    kiln_vector_step sides[] = {{part, rhs, part, newton->lead, .out = rhs},
+                                {-1.0, newton->g, 1.0, rhs, .out = rhs}};
+    kiln_vector_take_steps(context, sides, 2, p->count);
     kiln_constraints_project(p->constraints, rhs);
     KILN_TRY(solve_learned(p, rhs, newton->dx, &outcome, error));
     const kiln_amend_system system = {p, solve_learned_again, add_noted, AMENDED, MOST_AMENDING};
@@ -140,7 +139,7 @@ static bool take_old_step(kiln_problem *p)
 static kiln_status repeat(kiln_problem *p, double last, double limit, bool *converged,
                           kiln_error *error)
 {
-    p->newton->secants.count = 0;
+    kiln_secants_none(&p->newton->secants, p->newton->context, p->count);
     while (!*converged) {
         bool near = last <= NEAR * p->options->length;
         double size, most = near ? SHRINKS * last : fmin(LAST_SHRINKS * last, limit);

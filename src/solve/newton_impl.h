@@ -18,6 +18,8 @@ struct kiln_newton {
     kiln_bsr matrix;
     uint64_t key[2]; /* of rows and terms the matrix is right for */
     bool keyed;
+    kiln_bsr lasting; /* the pattern of what lasts, where some couplings pass, */
+    uint64_t lasts;   /* of terms with this key; 0: there is none */
     enum { EXPECTS_NOTHING, EXPECTS_ROWS, EXPECTS_ANYTHING } expects;
     uint64_t coupling;      /* key of the terms of the last assembly that couple rows */
     kiln_u32_array changed; /* rows whose cliques will be others */
@@ -53,6 +55,7 @@ typedef struct kiln_problem {
     bool moving;   /* held unknowns are not at their targets, */
     bool resting;  /* and stay where they are for the time being (N9) */
     bool doubles;  /* factors of single precision found no way on */
+    bool single;   /* the factor may be of single precision */
     bool barred;   /* a term did not allow the whole of the last step */
     bool closed;   /* N11: what is kept cannot be */
     bool all_held;
@@ -99,5 +102,11 @@ bool kiln_problem_follows(const kiln_problem *p);
 /* Steps with the factor at hand, after `step` times a direction of size `last`. */
 kiln_status kiln_problem_go_on(kiln_problem *p, double last, double step, double limit,
                                bool *converged, kiln_error *error);
+
+/* Of the matrix, and its block numbers (newton_pattern.c). */
+kiln_status kiln_problem_prepare_matrix(kiln_problem *p, kiln_error *error);
+bool kiln_problem_some_pass(const kiln_problem *p);
+/* The ground of the solver, where some couplings pass; `user` is the problem. */
+kiln_status kiln_problem_find_lasting(void *user, const kiln_bsr **pattern, kiln_error *error);
 
 #endif

@@ -1,19 +1,61 @@
 #include "solve/row_order.h"
 
+#include "base/parallel.h"
+
 #include <string.h>
 
-/* Lists are filled by moving their begins, which are the ends of those before when it is done. */
-static void fill_lists(const kiln_bsr *matrix, kiln_row_graph *graph)
+/* Each thread sees to the lists of its own rows: those of the blocks of a row itself, and of the
+ * columns among its rows in the rows above. Lists are filled by moving their begins, which are the
+ * ends of those before when it is done. */
+typedef struct listing {
+    const kiln_bsr *matrix;
+    kiln_row_graph *graph;
+    size_t parts;
+} listing;
+
+static uint64_t first_from(const kiln_bsr *matrix, size_t row, size_t column)
 {
-    uint64_t *at = graph->start;
-    for (size_t i = 0; i < graph->rows; i++)
-        for (uint64_t b = matrix->start[i] + 1; b < matrix->start[i + 1]; b++)
-            graph->neighbour[at[matrix->column[b]]++] = (uint32_t)i;
-    for (size_t i = 0; i < graph->rows; i++)
-        for (uint64_t b = matrix->start[i] + 1; b < matrix->start[i + 1]; b++)
-            graph->neighbour[at[i]++] = matrix->column[b];
-    memmove(at + 1, at, graph->rows * sizeof *at);
-    at[0] = 0;
+    uint64_t low = matrix->start[row] + 1, high = matrix->start[row + 1];
+    while (column > 0 && low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (matrix->column[middle] < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void count_part(void *user, size_t part, size_t begin, size_t end, int worker)
+{
+    (void)begin, (void)end, (void)worker;
+    const listing *l = user;
+    const kiln_bsr *m = l->matrix;
+    size_t first = l->graph->rows * part / l->parts, last = l->graph->rows * (part + 1) / l->parts;
+    for (size_t i = 0; i < last; i++) {
+        uint64_t stop = m->start[i + 1];
+        for (uint64_t b = first_from(m, i, first); b < stop && m->column[b] < last; b++)
+            l->graph->start[m->column[b]]++;
+        if (i >= first)
+            l->graph->start[i] += stop - m->start[i] - 1;
+    }
+}
+
+static void fill_part(void *user, size_t part, size_t begin, size_t end, int worker)
+{
+    (void)begin, (void)end, (void)worker;
+    const listing *l = user;
+    const kiln_bsr *m = l->matrix;
+    uint64_t *at = l->graph->start;
+    size_t first = l->graph->rows * part / l->parts, last = l->graph->rows * (part + 1) / l->parts;
+    for (size_t i = 0; i < last; i++) {
+        uint64_t stop = m->start[i + 1];
+        for (uint64_t b = first_from(m, i, first); b < stop && m->column[b] < last; b++)
+            l->graph->neighbour[at[m->column[b]]++] = (uint32_t)i;
+    }
+    for (size_t i = first; i < last; i++)
+        for (uint64_t b = m->start[i] + 1; b < m->start[i + 1]; b++)
+            l->graph->neighbour[at[i]++] = m->column[b];
 }
 
 kiln_status kiln_row_graph_make(const kiln_bsr *matrix, kiln_row_graph *out, kiln_error *error)
@@ -28,18 +70,17 @@ kiln_status kiln_row_graph_make(const kiln_bsr *matrix, kiln_row_graph *out, kil
         return kiln_fail_memory(error, rows * sizeof(uint64_t) + edges * sizeof(uint32_t));
     }
     memset(out->start, 0, (rows + 1) * sizeof(uint64_t));
-    for (size_t i = 0; i < rows; i++)
-        for (uint64_t b = matrix->start[i] + 1; b < matrix->start[i + 1]; b++) {
-            out->start[i]++;
-            out->start[matrix->column[b]]++;
-        }
+    listing job = {matrix, out, (size_t)context->threads};
+    kiln_parallel_for(context, job.parts, 1, count_part, &job);
     uint64_t sum = 0;
     for (size_t i = 0; i <= rows; i++) {
         uint64_t here = out->start[i];
         out->start[i] = sum;
         sum += here;
     }
-    fill_lists(matrix, out);
+    kiln_parallel_for(context, job.parts, 1, fill_part, &job);
+    memmove(out->start + 1, out->start, rows * sizeof *out->start);
+    out->start[0] = 0;
     return KILN_OK;
 }
 

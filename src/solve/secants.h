@@ -19,7 +19,8 @@ typedef struct kiln_secants {
     kiln_f64_array room;                 /* steps, then changes */
 } kiln_secants;
 
-/* None yet, of vectors of that length. */
+/* None, of vectors of that length; and with room to learn some. */
+void kiln_secants_none(kiln_secants *secants, kiln_context *context, size_t length);
 kiln_status kiln_secants_begin(kiln_secants *secants, kiln_context *context, size_t length,
                                kiln_error *error);
 void kiln_secants_free(kiln_secants *secants, kiln_context *context);
@@ -27,9 +28,9 @@ void kiln_secants_free(kiln_secants *secants, kiln_context *context);
  * not convex along it, or once there are as many as can be. */
 void kiln_secants_learn(kiln_secants *secants, double factor, const double *direction,
                         const double *before, const double *after);
-/* Around a solve: what is left of the right side for the factor, and what is added to its solution.
- */
-void kiln_secants_reduce(kiln_secants *secants, double *rhs);
+/* Around a solve: rhs, what is left of the right side factor * from for the matrix that was
+ * factored, and what is added to its solution. */
+void kiln_secants_reduce(kiln_secants *secants, double factor, const double *from, double *rhs);
 void kiln_secants_complete(const kiln_secants *secants, double *solution);
 
 #endif

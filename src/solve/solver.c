@@ -39,6 +39,7 @@ struct kiln_solver {
     kiln_solver_report report;
     kiln_solver_report chosen, known; /* from before it was turned; of the direct analysis */
     const kiln_solver_ground *ground; /* borrowed */
+    kiln_solver_aside *aside;         /* borrowed */
     bool single;                      /* factors may be */
 };
 
@@ -116,10 +117,16 @@ void kiln_solver_set_ground(kiln_solver *solver, const kiln_solver_ground *groun
     solver->ground = ground;
 }
 
-void kiln_solver_set_single(kiln_solver *solver, bool single)
+void kiln_solver_set_aside(kiln_solver *solver, kiln_solver_aside *aside)
+{
+    solver->aside = aside;
+}
+
+bool kiln_solver_set_single(kiln_solver *solver, bool single)
 {
     const char *precision = solver->options.precision;
     solver->single = single && (!precision || strcmp(precision, "double") != 0);
+    return solver->single;
 }
 
 void kiln_solver_reconsider(kiln_solver *solver)
@@ -160,6 +167,8 @@ static kiln_status analyse_with(kiln_solver *solver, const kiln_solver_backend *
         KILN_TRY(backend->create(solver->context, &solver->options, self, error));
     if (backend->set_ground)
         backend->set_ground(*self, solver->ground);
+    if (backend->set_aside)
+        backend->set_aside(*self, solver->aside);
     if (backend->set_single)
         backend->set_single(*self, solver->single);
     double begin = kiln_wall_seconds();

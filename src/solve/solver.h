@@ -52,18 +52,29 @@ void kiln_solver_destroy(kiln_solver *solver); /* NULL allowed */
 /* Some couplings of a matrix come and go (contact), others last. An order for those that last
  * serves all of its patterns: it is found once and repaired. */
 typedef struct kiln_solver_ground {
-    uint64_t key; /* changes with the pattern of what lasts */
-    kiln_status (*find)(void *user, kiln_bsr *pattern, kiln_error *error);
+    /* The pattern of what lasts, borrowed until it is asked for again. */
+    kiln_status (*find)(void *user, const kiln_bsr **pattern, kiln_error *error);
     void *user;
 } kiln_solver_ground;
 /* For the factors that follow; NULL: what they couple lasts. Borrowed. */
 void kiln_solver_set_ground(kiln_solver *solver, const kiln_solver_ground *ground);
 
+/* Work on the matrix of the next factor that an analysis, which is one thread's for most of its
+ * time, has beside it. */
+typedef struct kiln_solver_aside {
+    void (*run)(void *user);
+    void *user;
+    bool done; /* else there was no such time, and it is the caller's */
+} kiln_solver_aside;
+/* NULL: there is none. Borrowed. */
+void kiln_solver_set_aside(kiln_solver *solver, kiln_solver_aside *aside);
+
 /* The factors that follow may be of single precision (the preset: not), half the time and memory of
  * one of doubles. Solves then leave up to a thousandth of b, each row measured by its diagonal; of
  * a matrix for which that is too much there is a factor of doubles. Not for matrices that may not
- * be positive definite: floats tell that no better than to 1e-7 or so. */
-void kiln_solver_set_single(kiln_solver *solver, bool single);
+ * be positive definite: floats tell that no better than to 1e-7 or so. False: the options say no.
+ */
+bool kiln_solver_set_single(kiln_solver *solver, bool single);
 
 /* The matrix is borrowed until the next factor. Analyses again when its pattern is another. */
 kiln_status kiln_solver_factor(kiln_solver *solver, const kiln_bsr *matrix,

@@ -22,6 +22,8 @@ typedef struct kiln_solver_backend {
     void (*forget)(void *self); /* frees the analysis and the factor */
     /* For the analyses that follow (solver.h); NULL: it makes no use of it. */
     void (*set_ground)(void *self, const kiln_solver_ground *ground);
+    /* For the next analysis (solver.h), which may be NULL; NULL: it has no time for it. */
+    void (*set_aside)(void *self, kiln_solver_aside *aside);
     /* Factors that follow may be of single precision, or not (the preset); NULL: they never are. */
     void (*set_single)(void *self, bool single);
     /* The next factor is the first of others; false: without what was learnt for those before, its

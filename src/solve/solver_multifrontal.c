@@ -22,6 +22,7 @@
  *
  * F7 Of quasidefinite matrices (solver.h) the pivots of every fourth column are negative, whatever
  *    the order (Vanderbei 1995): L Z L' with Z known beforehand, by kernels of their own. */
+#include "base/parallel.h"
 #include "solve/front_heap.h"
 #include "solve/multifrontal.h"
 #include "solve/vectors.h"
@@ -221,7 +222,7 @@ static void forget(void *self)
     forget_tree(m);
     kiln_dissection_free(m->context, &m->base);
     kiln_dissection_free(m->context, &m->recent);
-    m->based = m->ground_known = m->recently = m->begun = false;
+    m->based = m->recently = m->begun = false;
     kiln_tree_cut_free(m->context, &m->by_work);
     kiln_tree_cut_free(m->context, &m->by_size);
     kiln_array_free(m->context, &m->L);
@@ -271,25 +272,48 @@ static kiln_status dissect(kiln_multifrontal *m, const kiln_row_graph *graph, ui
 
 static kiln_status find_ground(kiln_multifrontal *m, kiln_error *error)
 {
-    const kiln_solver_ground *ground = m->ground;
-    if (m->ground_known && m->ground_key == ground->key && m->based &&
-        m->base_pattern == m->ground_pattern)
+    const kiln_bsr *pattern;
+    kiln_row_graph graph = {0};
+    KILN_TRY(m->ground->find(m->ground->user, &pattern, error));
+    if (m->based && m->base_pattern == pattern->pattern)
         return KILN_OK;
-    kiln_bsr pattern;
-    kiln_bsr_init_blocks(&pattern, m->context, m->block);
-    kiln_status status = ground->find(ground->user, &pattern, error);
-    if (status == KILN_OK && (!m->based || m->base_pattern != pattern.pattern)) {
-        kiln_row_graph graph = {0};
-        status = kiln_row_graph_make(&pattern, &graph, error);
-        if (status == KILN_OK)
-            status = dissect(m, &graph, pattern.pattern, error);
-        kiln_row_graph_free(m->context, &graph);
-    }
-    m->ground_known = status == KILN_OK;
-    m->ground_key = ground->key;
-    m->ground_pattern = pattern.pattern;
-    kiln_bsr_free(&pattern);
+    kiln_status status = kiln_row_graph_make(pattern, &graph, error);
+    if (status == KILN_OK)
+        status = dissect(m, &graph, pattern->pattern, error);
+    kiln_row_graph_free(m->context, &graph);
     return status;
+}
+
+typedef struct tree_job {
+    kiln_multifrontal *m;
+    const kiln_bsr *matrix;
+    const kiln_row_graph *graph;
+    const uint32_t *order;
+    kiln_status status;
+    kiln_error *error;
+} tree_job;
+
+/* The tree, and what there is to do beside it. */
+static void tree_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)begin, (void)end, (void)worker;
+    tree_job *job = user;
+    kiln_multifrontal *m = job->m;
+    if (chunk == 0) {
+        job->status = kiln_symbolic_build(&m->symbolic, m->context, job->matrix, job->graph,
+                                          job->order, job->error);
+    } else {
+        m->aside->run(m->aside->user);
+        m->aside->done = true;
+    }
+}
+
+static kiln_status build_tree(kiln_multifrontal *m, const kiln_bsr *matrix,
+                              const kiln_row_graph *graph, const uint32_t *order, kiln_error *error)
+{
+    tree_job job = {m, matrix, graph, order, KILN_OK, error};
+    kiln_parallel_for(m->context, m->aside && !m->aside->done ? 2 : 1, 1, tree_chunk, &job);
+    return job.status;
 }
 
 /* The tree of fronts for a matrix that has the couplings that last, and perhaps others. F5 */
@@ -304,12 +328,11 @@ static kiln_status find_tree(kiln_multifrontal *m, const kiln_bsr *matrix,
         drop_recent(m);
     m->pure = !m->recently;
     if (m->base_pattern == matrix->pattern)
-        return kiln_symbolic_build(&m->symbolic, m->context, matrix, graph, m->base.order, error);
+        return build_tree(m, matrix, graph, m->base.order, error);
     kiln_dissection mended = {0};
     KILN_TRY(kiln_dissection_repair(m->context, m->recently ? &m->recent : &m->base, graph, &mended,
                                     error));
-    kiln_status status =
-        kiln_symbolic_build(&m->symbolic, m->context, matrix, graph, mended.order, error);
+    kiln_status status = build_tree(m, matrix, graph, mended.order, error);
     if (mended.repaired) {
         kiln_dissection_free(m->context, &mended);
     } else {
@@ -337,6 +360,12 @@ static void set_ground(void *self, const kiln_solver_ground *ground)
 {
     kiln_multifrontal *m = self;
     m->ground = ground;
+}
+
+static void set_aside(void *self, kiln_solver_aside *aside)
+{
+    kiln_multifrontal *m = self;
+    m->aside = aside;
 }
 
 /* Room for numbers stays: patterns that change with contact have factors of much the same size. */
@@ -454,5 +483,6 @@ const kiln_solver_backend kiln_solver_multifrontal = {
     .solve = solve,
     .forget = forget,
     .set_ground = set_ground,
+    .set_aside = set_aside,
     .set_single = set_single,
     .reconsider = reconsider};

@@ -48,18 +48,33 @@ static double cost_of_task(const kiln_tree_cut *cut, const double *below, uint32
     return sum;
 }
 
+/* The threads' shares of a loop are runs of its chunks (parallel.c, L6): each gets of the longest
+ * in turn, so that all come to their short ones together. */
+static void deal(const uint32_t *longest, uint32_t tasks, size_t threads, uint32_t *turn)
+{
+    size_t dealt = 0;
+    for (size_t round = 0; dealt < tasks; round++)
+        for (size_t t = 0; t < threads; t++) {
+            size_t place = tasks * t / threads + round;
+            if (place < tasks * (t + 1) / threads)
+                turn[place] = longest[dealt++];
+        }
+}
+
 static kiln_status order_tasks(const kiln_symbolic *tree, const double *below, kiln_tree_cut *cut,
                                kiln_error *error)
 {
     uint32_t tasks = (uint32_t)cut->task.count - 1;
-    KILN_TRY(kiln_array_reserve(tree->context, &cut->turn, tasks + 1, error));
+    KILN_TRY(kiln_array_reserve(tree->context, &cut->turn, 2 * tasks + 1, error));
+    uint32_t *longest = cut->turn.data + tasks;
     for (uint32_t t = 0; t < tasks; t++) {
         uint32_t at = t;
         double cost = cost_of_task(cut, below, t);
-        for (; at > 0 && cost_of_task(cut, below, cut->turn.data[at - 1]) < cost; at--)
-            cut->turn.data[at] = cut->turn.data[at - 1];
-        cut->turn.data[at] = t;
+        for (; at > 0 && cost_of_task(cut, below, longest[at - 1]) < cost; at--)
+            longest[at] = longest[at - 1];
+        longest[at] = t;
     }
+    deal(longest, tasks, (size_t)tree->context->threads, cut->turn.data);
     return KILN_OK;
 }
 
@@ -82,7 +97,7 @@ kiln_status kiln_tree_cut_make(kiln_tree_cut *to, const kiln_symbolic *tree, con
             KILN_TRY(kiln_array_push(tree->context, &to->begin, begin, error));
             begin = i + 1;
             sum += below[i];
-            if (sum >= 0.5 * limit) {
+            if (sum >= 0.25 * limit) {
                 KILN_TRY(
                     kiln_array_push(tree->context, &to->task, (uint32_t)to->root.count, error));
                 sum = 0.0;

@@ -8,7 +8,7 @@
 
 typedef struct kiln_tree_cut {
     kiln_u32_array task; /* [tasks + 1] first of the subtree roots below */
-    kiln_u32_array turn; /* [tasks] in which they are begun: the longest first */
+    kiln_u32_array turn; /* [tasks] in which they are begun: each thread's longest first */
     kiln_u32_array root; /* subtrees, by their last node; their first: */
     kiln_u32_array begin;
     kiln_u32_array top;   /* nodes above, by level: how many of them are below one at most */

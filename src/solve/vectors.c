@@ -5,16 +5,20 @@
 #include <math.h>
 
 /* At most this many chunks, so that their results fit on the stack. */
-enum { CHUNKS = 256, LEAST_GRAIN = 4096, SIDE = 8 };
+enum { CHUNKS = 256, LEAST_GRAIN = 1024, SIDE = 8 };
 
 typedef struct vector_job {
-    const double *a, *b, *with;
-    double p, q;
-    double *out;
+    const double *v;
     double partial[CHUNKS];
 } vector_job;
 
-static size_t run(kiln_context *context, vector_job *job, size_t count, kiln_chunk_body body)
+typedef struct steps_job {
+    const kiln_vector_step *step;
+    int steps;
+    double partial[KILN_MOST_VECTOR_STEPS][CHUNKS];
+} steps_job;
+
+static size_t run(kiln_context *context, void *job, size_t count, kiln_chunk_body body)
 {
     size_t grain = (count + CHUNKS - 1) / CHUNKS;
     grain = grain > LEAST_GRAIN ? grain : LEAST_GRAIN;
@@ -35,32 +39,55 @@ static double dot_of(const double *a, const double *b, size_t begin, size_t end)
     return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
 
-static void dot_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+static void take_step(const kiln_vector_step *s, size_t begin, size_t end, double *dot)
 {
-    (void)worker;
-    vector_job *job = user;
-    job->partial[chunk] = dot_of(job->a, job->b, begin, end);
+    if (s->out)
+        for (size_t i = begin; i < end; i++)
+            s->out[i] = s->p * s->a[i] + s->q * s->b[i];
+    if (s->with)
+        *dot = dot_of(s->with, s->out ? s->out : s->a, begin, end);
 }
 
-static double add_up(const vector_job *job, size_t chunks)
+static void steps_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
-    double sum = 0.0;
-    for (size_t i = 0; i < chunks; i++)
-        sum += job->partial[i];
-    return sum;
+    (void)worker;
+    steps_job *job = user;
+    for (int k = 0; k < job->steps; k++)
+        take_step(&job->step[k], begin, end, &job->partial[k][chunk]);
+}
+
+void kiln_vector_take_steps(kiln_context *context, kiln_vector_step *step, int steps, size_t count)
+{
+    steps_job job;
+    job.step = step;
+    job.steps = steps;
+    size_t chunks = run(context, &job, count, steps_chunk);
+    for (int k = 0; k < steps; k++) {
+        step[k].dot = 0.0;
+        for (size_t i = 0; i < chunks && step[k].with; i++)
+            step[k].dot += job.partial[k][i];
+    }
 }
 
 double kiln_vector_dot(kiln_context *context, const double *a, const double *b, size_t count)
 {
-    vector_job job = {.a = a, .b = b};
-    return add_up(&job, run(context, &job, count, dot_chunk));
+    kiln_vector_step step = {.a = b, .with = a};
+    kiln_vector_take_steps(context, &step, 1, count);
+    return step.dot;
+}
+
+void kiln_vector_combine(kiln_context *context, double p, const double *a, double q,
+                         const double *b, double *out, size_t count)
+{
+    kiln_vector_step step = {p, a, q, b, .out = out};
+    kiln_vector_take_steps(context, &step, 1, count);
 }
 
 static void largest_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)worker;
     vector_job *job = user;
-    const double *a = job->a;
+    const double *a = job->v;
     double most[SIDE] = {0.0};
     size_t i = begin;
     for (; i + SIDE <= end; i += SIDE)
@@ -77,7 +104,7 @@ static void largest_chunk(void *user, size_t chunk, size_t begin, size_t end, in
 
 double kiln_vector_largest(kiln_context *context, const double *v, size_t count)
 {
-    vector_job job = {.a = v};
+    vector_job job = {.v = v};
     double most = 0.0;
     size_t chunks = run(context, &job, count, largest_chunk);
     for (size_t i = 0; i < chunks; i++)
@@ -90,7 +117,7 @@ static void finite_chunk(void *user, size_t chunk, size_t begin, size_t end, int
 {
     (void)worker;
     vector_job *job = user;
-    const double *a = job->a;
+    const double *a = job->v;
     double sum[SIDE] = {0.0};
     size_t i = begin;
     for (; i + SIDE <= end; i += SIDE)
@@ -105,39 +132,10 @@ static void finite_chunk(void *user, size_t chunk, size_t begin, size_t end, int
 
 bool kiln_vector_is_finite(kiln_context *context, const double *v, size_t count)
 {
-    vector_job job = {.a = v};
+    vector_job job = {.v = v};
     size_t chunks = run(context, &job, count, finite_chunk);
     for (size_t i = 0; i < chunks; i++)
         if (job.partial[i] != 0.0)
             return false;
     return true;
-}
-
-static void combine_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
-{
-    (void)chunk, (void)worker;
-    const vector_job *job = user;
-    for (size_t i = begin; i < end; i++)
-        job->out[i] = job->p * job->a[i] + job->q * job->b[i];
-}
-
-void kiln_vector_combine(kiln_context *context, double p, const double *a, double q,
-                         const double *b, double *out, size_t count)
-{
-    vector_job job = {.a = a, .b = b, .p = p, .q = q, .out = out};
-    run(context, &job, count, combine_chunk);
-}
-
-static void combine_dot_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
-{
-    vector_job *job = user;
-    combine_chunk(user, chunk, begin, end, worker);
-    job->partial[chunk] = dot_of(job->with, job->out, begin, end);
-}
-
-double kiln_vector_combine_dot(kiln_context *context, double p, const double *a, double q,
-                               const double *b, double *out, const double *with, size_t count)
-{
-    vector_job job = {.a = a, .b = b, .with = with, .p = p, .q = q, .out = out};
-    return add_up(&job, run(context, &job, count, combine_dot_chunk));
 }

@@ -11,8 +11,19 @@ bool kiln_vector_is_finite(kiln_context *context, const double *v, size_t count)
 /* out = p a + q b; out may be a or b. */
 void kiln_vector_combine(kiln_context *context, double p, const double *a, double q,
                          const double *b, double *out, size_t count);
-/* The same; returns the dot product of `with` and out: the bits of two loops. */
-double kiln_vector_combine_dot(kiln_context *context, double p, const double *a, double q,
-                               const double *b, double *out, const double *with, size_t count);
+
+/* Several of these, one after the other in one loop: between two loops threads wait for each other.
+ * out = p a + q b, unless out is NULL; dot: of `with` and out, or a, unless `with` is NULL. */
+typedef struct kiln_vector_step {
+    double p;
+    const double *a;
+    double q;
+    const double *b;
+    double *out;
+    const double *with;
+    double dot;
+} kiln_vector_step;
+enum { KILN_MOST_VECTOR_STEPS = 3 };
+void kiln_vector_take_steps(kiln_context *context, kiln_vector_step *step, int steps, size_t count);
 
 #endif

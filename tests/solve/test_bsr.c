@@ -64,6 +64,17 @@ START_TEST(pattern_is_every_pair_of_every_clique)
         ck_assert_uint_eq(matrix.pattern, pattern);
         check_pattern(&matrix, coupled);
         ck_assert_uint_ge(kiln_bsr_bytes(&matrix), 76 * matrix.start[rows]);
+        /* One set over the pattern of the other. */
+        kiln_bsr under, over;
+        kiln_bsr_init_pattern(&under, context, 3);
+        kiln_bsr_init(&over, context);
+        ck_assert_int_eq(kiln_bsr_set_pattern(&under, rows, sets, 1, NULL), KILN_OK);
+        ck_assert_ptr_null(under.value);
+        ck_assert_int_eq(kiln_bsr_set_pattern_over(&over, &under, sets + 1, 1, NULL), KILN_OK);
+        ck_assert_uint_eq(over.pattern, pattern);
+        check_pattern(&over, coupled);
+        kiln_bsr_free(&under);
+        kiln_bsr_free(&over);
         ck_assert_int_eq(kiln_bsr_set_pattern(&matrix, rows + 1, sets, 2, NULL), KILN_OK);
         ck_assert_uint_ne(matrix.pattern, pattern);
         kiln_bsr_free(&matrix);

@@ -369,10 +369,10 @@ END_TEST
 
 enum { SIDE = 8, PAIRS = 600, SIZE = 3 * SIDE * SIDE * SIDE };
 
-static kiln_status find_grid(void *user, kiln_bsr *pattern, kiln_error *error)
+static kiln_status find_grid(void *user, const kiln_bsr **pattern, kiln_error *error)
 {
-    (void)user, (void)error;
-    make_grid(pattern, SIDE, 3, 0);
+    (void)error;
+    *pattern = user;
     return KILN_OK;
 }
 
@@ -406,7 +406,10 @@ START_TEST(orders_are_kept_until_reconsidered)
         kiln_bsr_init(&matrix[k], context);
         make_coupled(&matrix[k], SIDE, 3, 0, pair, PAIRS);
     }
-    const kiln_solver_ground ground = {1, find_grid, NULL};
+    kiln_bsr grid;
+    kiln_bsr_init(&grid, context);
+    make_grid(&grid, SIDE, 3, 0);
+    const kiln_solver_ground ground = {find_grid, &grid};
     kiln_solver *solver = start_solver(context, &ground), *fresh = start_solver(context, &ground);
     ck_assert(factor_and_solve(solver, &matrix[0], x));
     ck_assert(factor_and_solve(solver, &matrix[1], x));
@@ -431,6 +434,7 @@ START_TEST(orders_are_kept_until_reconsidered)
     ck_assert_mem_eq(later, alone, sizeof later);
     kiln_solver_destroy(solver);
     kiln_solver_destroy(fresh);
+    kiln_bsr_free(&grid);
     for (int k = 0; k < 3; k++)
         kiln_bsr_free(&matrix[k]);
     kiln_context_destroy(context);

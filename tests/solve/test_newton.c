@@ -125,6 +125,12 @@ static void drop_quadratic(quadratic *q)
     free(q->row);
 }
 
+static void expect_all(const double x[3], double value, double tolerance)
+{
+    for (int c = 0; c < 3; c++)
+        ck_assert_double_eq_tol(x[c], value, tolerance);
+}
+
 START_TEST(a_quadratic_takes_one_iteration)
 {
     setting s = setting_of(ROWS, 1);
@@ -377,8 +383,42 @@ START_TEST(a_factor_is_used_while_it_helps)
     minimise(&s, terms, 1, x);
     ck_assert_int_eq(s.report.outcome, KILN_NEWTON_CONVERGED);
     ck_assert_int_eq(s.report.iterations, 1);
-    for (int c = 0; c < 3; c++)
-        ck_assert_double_eq_tol(x[c], 0.0, 1e-9);
+    expect_all(x, 0.0, 1e-9);
+    drop(&s);
+}
+END_TEST
+
+/* Two edges that lean on each other: valleys with a kink along their floor, on which a line goes
+ * down for no more than a part of itself. */
+#define KINK 2e-5
+static double kinked_value(const double *x)
+{
+    double kinks = fabs(x[0] - 0.7 * x[1]) + fabs(x[1] + 0.6 * x[2]) + fabs(x[2] - 1e-5);
+    return 0.5 * (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]) + KINK * kinks;
+}
+
+static void kinked_gradient(const double *x, double *g, double h[3][3])
+{
+    double a = copysign(KINK, x[0] - 0.7 * x[1]), b = copysign(KINK, x[1] + 0.6 * x[2]);
+    g[0] = x[0] + a;
+    g[1] = x[1] - 0.7 * a + b;
+    g[2] = x[2] + 0.6 * b + copysign(KINK, x[2] - 1e-5);
+    h[0][0] = h[1][1] = h[2][2] = 1.0;
+}
+
+/* The next step is within the tolerance, and is cut for ever. */
+START_TEST(a_kink_is_an_end)
+{
+    setting s = setting_of(1, 1);
+    toy t = {kinked_value, kinked_gradient};
+    kiln_term term = toy_term(&t), *terms[] = {&term};
+    double x[3] = {0.3, 0.2, -0.4};
+    s.options.tolerance = 1e-4;
+    s.options.max_iterations = 3000;
+    minimise(&s, terms, 1, x);
+    ck_assert_int_eq(s.report.outcome, KILN_NEWTON_CONVERGED);
+    ck_assert_int_lt(s.report.iterations, 20);
+    expect_all(x, 0.0, 1e-4);
     drop(&s);
 }
 END_TEST
@@ -425,8 +465,7 @@ START_TEST(walls_are_not_passed)
         double x[3] = {5.0, 0.01, 2.5};
         minimise(&s, terms, 1, x);
         ck_assert_int_eq(s.report.outcome, KILN_NEWTON_CONVERGED);
-        for (int c = 0; c < 3; c++)
-            ck_assert_double_eq_tol(x[c], 1.0, 1e-9);
+        expect_all(x, 1.0, 1e-9);
         double outside[3] = {-1.0, 1.0, 1.0};
         minimise(&s, terms, 1, outside);
         ck_assert_int_eq(s.report.outcome, KILN_NEWTON_BAD_START);
@@ -443,39 +482,30 @@ START_TEST(walls_are_not_passed)
 }
 END_TEST
 
-/* A gradient that lies. */
-static void wrong_gradient(const double *x, double *g, double h[3][3])
+/* A gradient that lies, or none, or no Hessian. */
+static enum { LIES, NO_GRADIENT, NO_HESSIAN } fault;
+static void faulty_gradient(const double *x, double *g, double h[3][3])
 {
     barrier_gradient(x, g, h);
-    for (int c = 0; c < 3; c++)
+    for (int c = 0; c < 3 && fault == LIES; c++)
         g[c] = -g[c];
-}
-
-static void no_gradient(const double *x, double *g, double h[3][3])
-{
-    barrier_gradient(x, g, h);
-    g[1] = NAN;
-}
-
-static void no_hessian(const double *x, double *g, double h[3][3])
-{
-    barrier_gradient(x, g, h);
-    h[1][1] = INFINITY;
+    g[1] = fault == NO_GRADIENT ? NAN : g[1];
+    h[1][1] = fault == NO_HESSIAN ? INFINITY : h[1][1];
 }
 
 START_TEST(failures_have_their_names)
 {
     setting s = setting_of(1, 1);
-    toy t = {barrier_value, wrong_gradient};
+    toy t = {barrier_value, faulty_gradient};
     kiln_term term = toy_term(&t), *terms[] = {&term};
     double x[3] = {2.0, 2.0, 0.5};
     minimise(&s, terms, 1, x);
     ck_assert_int_eq(s.report.outcome, KILN_NEWTON_NO_DESCENT);
     ck_assert_double_eq(x[0], 2.0);
-    t.gradient = no_gradient;
+    fault = NO_GRADIENT;
     minimise(&s, terms, 1, x);
     ck_assert_int_eq(s.report.outcome, KILN_NEWTON_NOT_FINITE);
-    t.gradient = no_hessian;
+    fault = NO_HESSIAN;
     minimise(&s, terms, 1, x);
     ck_assert_int_eq(s.report.outcome, KILN_NEWTON_NOT_FINITE);
     t.gradient = barrier_gradient;
@@ -505,8 +535,7 @@ START_TEST(an_objective_at_rounding_level_does_not_stop_it)
     double x[3] = {1.8, 0.3, 1.00001};
     minimise(&s, terms, 1, x);
     ck_assert_int_eq(s.report.outcome, KILN_NEWTON_CONVERGED);
-    for (int c = 0; c < 3; c++)
-        ck_assert_double_eq_tol(x[c], 1.0, 1e-13);
+    expect_all(x, 1.0, 1e-13);
     /* A tolerance nothing can meet ends at rounding, as converged. */
     s.options.tolerance = 0.0;
     x[0] = 1.3;
@@ -533,8 +562,7 @@ START_TEST(a_value_lost_in_cancellation_does_not_stop_the_last_step)
     double x[3] = {1.0 + 1e-8, 1.0 - 2e-8, 1.0 + 3e-8};
     minimise(&s, terms, 1, x);
     ck_assert_int_eq(s.report.outcome, KILN_NEWTON_CONVERGED);
-    for (int c = 0; c < 3; c++)
-        ck_assert_double_eq_tol(x[c], 1.0, 1e-13);
+    expect_all(x, 1.0, 1e-13);
     drop(&s);
 }
 END_TEST
@@ -757,6 +785,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, when_all_is_held_it_is_only_moved);
     tcase_add_test(all, a_curved_valley_is_followed);
     tcase_add_test(all, a_factor_is_used_while_it_helps);
+    tcase_add_test(all, a_kink_is_an_end);
     tcase_add_test(all, walls_are_not_passed);
     tcase_add_test(all, failures_have_their_names);
     tcase_add_test(all, an_objective_at_rounding_level_does_not_stop_it);

@@ -32,7 +32,7 @@ static void learn(kiln_secants *secants, const double *step)
 static void solve(kiln_secants *secants, const double *b, double *x)
 {
     memcpy(x, b, N * sizeof *x);
-    kiln_secants_reduce(secants, x);
+    kiln_secants_reduce(secants, 1.0, x, x);
     kiln_secants_complete(secants, x);
 }
 

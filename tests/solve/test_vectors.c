@@ -25,8 +25,14 @@ START_TEST(long_vectors_have_the_same_bits_on_any_threads)
             for (size_t i = 0; i < count; i++)
                 ck_assert(out[i] == 2.0 * a[i] - 0.5 * b[i]);
             double with = kiln_vector_dot(context, a, out, count);
-            ck_assert_double_eq(kiln_vector_combine_dot(context, 2.0, a, -0.5, b, out, a, count),
-                                with);
+            kiln_vector_step steps[] = {{2.0, a, -0.5, b, .out = out, .with = a},
+                                        {.a = b, .with = a},
+                                        {1.0, out, 1.0, out, .out = out}};
+            kiln_vector_take_steps(context, steps, 3, count);
+            ck_assert(steps[0].dot == with && steps[1].dot == dot);
+            for (size_t i = 0; i < count; i++)
+                ck_assert(out[i] == 2.0 * (2.0 * a[i] - 0.5 * b[i]));
+            kiln_vector_take_steps(context, steps, 1, count);
             for (size_t i = 0; i < count; i++)
                 ck_assert(out[i] == 2.0 * a[i] - 0.5 * b[i]);
             ck_assert(kiln_vector_is_finite(context, out, count));
