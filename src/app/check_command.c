@@ -1,7 +1,6 @@
 #include "app/command.h"
 #include "io/json.h"
 #include "io/scene.h"
-#include "io/sink.h"
 #include "sim/world.h"
 
 #include <math.h>
@@ -23,6 +22,7 @@ typedef struct checked {
     const kiln_mesh *mesh;
     const char *params;
     const uint32_t *regions; /* [body] */
+    kiln_contact_sizes sizes;
 } checked;
 
 /* Steps of the wanted length, cut where frames are due. */
@@ -184,15 +184,25 @@ static void print_evolution(const kiln_scene *s)
     print_pairs(&s->contact);
 }
 
-static void print_reach(const kiln_scene_contact *contact)
+static const char *preset_text(double said)
 {
-    if (!contact->bodies && !contact->self)
+    return said > 0.0 ? "" : " (preset)";
+}
+
+/* What contact measures by, of bodies as of obstacles. */
+static void print_sizes(const kiln_scene *s, const kiln_contact_sizes *sizes)
+{
+    if (sizes->friction_speed == 0.0)
         return;
-    if (contact->thickness > 0.0)
-        printf("  thickness %g m, ", contact->thickness);
-    else
-        printf("  thickness a tenth of the mean edge, ");
-    printf("stiffness %g of the bodies'\n", contact->stiffness);
+    if (!s->contact.bodies && !s->contact.self)
+        puts("contact with obstacles");
+    if (sizes->thickness > 0.0)
+        printf("  thickness %.4g m%s\n", sizes->thickness, preset_text(s->contact.thickness));
+    if (sizes->stiffest > 0.0)
+        printf("  stiffness %g of Young's moduli, %.4g to %.4g Pa\n", s->contact.stiffness,
+               sizes->softest, sizes->stiffest);
+    printf("  friction sticks below %.4g m/s%s\n", sizes->friction_speed,
+           preset_text(s->solid.friction_speed));
 }
 
 static void print_gravity(const kiln_quantity *gravity)
@@ -256,7 +266,7 @@ static void print_text(const checked *c)
     print_bodies(c);
     print_flow(s);
     print_evolution(s);
-    print_reach(&s->contact);
+    print_sizes(s, &c->sizes);
     print_gravity(&s->gravity);
     print_obstacles(s);
     print_holds_and_loads(c);
@@ -298,6 +308,18 @@ static void json_plastic(kiln_json *json, const kiln_scene *s)
     for (size_t i = 0; i < s->materials.count; i++)
         if (s->materials.data[i].base.plastic.flows)
             kiln_json_text(json, NULL, s->materials.data[i].name);
+    kiln_json_end(json);
+}
+
+static void json_contact(kiln_json *json, const kiln_contact_sizes *sizes)
+{
+    if (sizes->friction_speed == 0.0)
+        return;
+    kiln_json_object(json, "contact");
+    kiln_json_number(json, "thickness", sizes->thickness);
+    kiln_json_number(json, "friction_speed", sizes->friction_speed);
+    kiln_json_number(json, "softest", sizes->softest);
+    kiln_json_number(json, "stiffest", sizes->stiffest);
     kiln_json_end(json);
 }
 
@@ -370,6 +392,7 @@ static void print_json(const checked *c)
     kiln_json_text(&json, "remesh", method_names[s->remesh.method]);
     json_bodies(&json, c);
     json_plastic(&json, s);
+    json_contact(&json, &c->sizes);
     json_obstacles(&json, s);
     json_holds_and_loads(&json, c);
     kiln_json_end(&json);
@@ -383,7 +406,12 @@ static kiln_status check_scene(const kiln_scene_file *file, bool json, kiln_erro
     KILN_TRY(kiln_scene_try(scene, error));
     KILN_TRY(kiln_world_create(scene, &world, error));
     kiln_status status = count_regions(scene, kiln_world_mesh(world), &regions, error);
-    checked c = {scene, world, kiln_world_mesh(world), kiln_scene_file_params(file), regions.data};
+    checked c = {.scene = scene,
+                 .world = world,
+                 .mesh = kiln_world_mesh(world),
+                 .params = kiln_scene_file_params(file),
+                 .regions = regions.data,
+                 .sizes = kiln_solid_contact_sizes(kiln_world_solid(world))};
     if (status == KILN_OK && json)
         print_json(&c);
     else if (status == KILN_OK)
@@ -399,18 +427,6 @@ static void show(void *user, kiln_log_level level, const char *message)
     (void)user;
     if (level != KILN_LOG_DEBUG)
         fprintf(stderr, "%s\n", message);
-}
-
-/* The scene's text, which of a scene in JSON is what it was made into. */
-static kiln_status write_lua(kiln_context *context, const kiln_scene_file *file, const char *path,
-                             kiln_error *error)
-{
-    kiln_sink sink;
-    size_t size;
-    const char *text = kiln_scene_file_text(file, &size);
-    KILN_TRY(kiln_sink_open(&sink, context, path, error));
-    kiln_sink_bytes(&sink, text, size);
-    return kiln_sink_commit(&sink, error);
 }
 
 static kiln_status check(kiln_context *context, const kiln_arguments *arguments, kiln_error *error)
@@ -431,7 +447,8 @@ static kiln_status check(kiln_context *context, const kiln_arguments *arguments,
     KILN_TRY(kiln_scene_file_load(context, arguments->operands[0], &options, &file, error));
     kiln_status status = check_scene(file, kiln_arguments_has(arguments, "json"), error);
     if (status == KILN_OK && kiln_arguments_has(arguments, "lua"))
-        status = write_lua(context, file, kiln_arguments_get(arguments, "lua"), error);
+        status = kiln_scene_write_lua(context, arguments->operands[0],
+                                      kiln_arguments_get(arguments, "lua"), error);
     kiln_scene_file_destroy(file);
     return status;
 }
@@ -442,8 +459,8 @@ int kiln_command_check(int argc, char **argv)
         {"set", 0, "PATH=VALUE", "change the scene first; may be given several times"},
         {"json", 0, NULL, "for scripts"},
         {"lua", 0, "FILE",
-         "write the scene as Lua, without --set: what a scene in JSON becomes; its place is "
-         "beside the scene"},
+         "write the scene as Lua, without --set: what a scene in JSON becomes; one that is Lua "
+         "already is copied, and its place is beside it"},
         {"reference", 0, "FILE", "write the reference of the scene language (docs/scene.md)"}};
     static const kiln_usage usage = {
         .command = "check",

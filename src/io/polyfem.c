@@ -65,7 +65,8 @@ static void join(polyfem *p, lua_text *out)
 }
 
 kiln_status kiln_polyfem_translate(kiln_context *context, const char *path, const char *text,
-                                   size_t size, bool quiet, lua_text *out, kiln_error *error)
+                                   size_t size, bool quiet, const char *meshes, lua_text *out,
+                                   kiln_error *error)
 {
     kiln_arena arena;
     const char *slash = strrchr(path, '/');
@@ -75,6 +76,7 @@ kiln_status kiln_polyfem_translate(kiln_context *context, const char *path, cons
                  .error = error,
                  .file = path,
                  .quiet = quiet,
+                 .meshes = meshes,
                  .locals = {.context = context},
                  .scene = {.context = context}};
     snprintf(p.folder, sizeof p.folder, "%.*s", slash ? (int)(slash - path + 1) : 0, path);

@@ -12,10 +12,12 @@
 /* Whether a scene's text is JSON: it begins with a brace, which no Lua does. */
 bool kiln_polyfem_is_json(const char *text, size_t size);
 
-/* Errors name file, line, column and key. What is ignored goes to the log, unless `quiet`. The
- * caller frees `out`, also after a failure. */
+/* Errors name file, line, column and key. What is ignored goes to the log, unless `quiet`. `meshes`
+ * is put before relative paths of meshes: "" for a Lua that stands beside the JSON. The caller
+ * frees `out`, also after a failure. */
 kiln_status kiln_polyfem_translate(kiln_context *context, const char *path, const char *text,
-                                   size_t size, bool quiet, lua_text *out, kiln_error *error);
+                                   size_t size, bool quiet, const char *meshes, lua_text *out,
+                                   kiln_error *error);
 
 typedef KILN_ARRAY_OF(int)
 polyfem_lines;

@@ -369,7 +369,7 @@ static kiln_status put_body(polyfem *p, body *b)
     kiln_polyfem_end_line(p, &p->scene, b->geometry);
     kiln_lua_put(&p->scene,
                  "            material = materials[%zu], shape = shape.file {path = ", material);
-    kiln_lua_put_quoted(&p->scene, p->mesh_path);
+    kiln_polyfem_put_mesh_path(p);
     put_mesh_options(p, b->refinements);
     kiln_polyfem_put_placement(&p->scene, &b->place);
     kiln_lua_put(&p->scene, ",\n");

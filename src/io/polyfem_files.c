@@ -144,3 +144,10 @@ kiln_status kiln_polyfem_find_mesh(polyfem *p, const kiln_json_node *mesh, const
                           "in the folder above",
                           mesh->text, base);
 }
+
+void kiln_polyfem_put_mesh_path(polyfem *p)
+{
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "%s%s", p->mesh_path[0] == '/' ? "" : p->meshes, p->mesh_path);
+    kiln_lua_put_quoted(&p->scene, path);
+}

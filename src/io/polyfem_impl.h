@@ -15,6 +15,7 @@ typedef struct polyfem {
     const char *file;  /* the scene's */
     char folder[4096]; /* its, with the slash, or "" */
     bool quiet;
+    const char *meshes; /* before relative paths of meshes in the Lua */
     const kiln_json_node *root;
     lua_text locals, scene; /* what stands before the scene, and the scene */
     unsigned helpers;       /* of formulas */
@@ -56,6 +57,8 @@ kiln_status kiln_polyfem_vector(polyfem *p, const kiln_json_node *list, polyfem_
 kiln_status kiln_polyfem_has_id(polyfem *p, const kiln_json_node *condition, int id, bool *out);
 /* A member that is there and not null. */
 const kiln_json_node *kiln_polyfem_get(const kiln_json_node *object, const char *key);
+/* The path of the mesh that was read last, quoted. */
+void kiln_polyfem_put_mesh_path(polyfem *p);
 /* " --:12\n": the end of a line that comes from the node. */
 void kiln_polyfem_end_line(const polyfem *p, lua_text *lua, const kiln_json_node *node);
 /* Three formulas as what a scene takes: {x, y, z}, or a function with these arguments, "t" or

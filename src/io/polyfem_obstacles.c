@@ -168,7 +168,7 @@ static kiln_status put_mesh(polyfem *p, const kiln_json_node *geometry)
         is_beside(&p->bodies, point, normal))
         return put_sheet(p, geometry, point, normal);
     kiln_lua_put(&p->scene, "        obstacle.mesh {path = ");
-    kiln_lua_put_quoted(&p->scene, p->mesh_path);
+    kiln_polyfem_put_mesh_path(p);
     kiln_polyfem_put_placement(&p->scene, &place);
     return end_obstacle(p, geometry);
 }

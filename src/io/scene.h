@@ -40,6 +40,11 @@ bool kiln_scene_file_has_text(kiln_context *context, const char *path, const cha
 /* The names the scene called param() with, each followed by a space. */
 const char *kiln_scene_file_params(const kiln_scene_file *file);
 
+/* scene_lua.c: the file of a scene as Lua, what a scene in JSON becomes. Its meshes are found from
+ * where it is written, too; a scene that is Lua already is copied as it is. */
+kiln_status kiln_scene_write_lua(kiln_context *context, const char *scene, const char *path,
+                                 kiln_error *error);
+
 /* docs/scene.md, from the schemas; `modules` as in the options. */
 kiln_status kiln_scene_write_reference(kiln_context *context, const kiln_module *const *modules,
                                        const char *path, kiln_error *error);

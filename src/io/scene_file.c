@@ -339,7 +339,7 @@ static kiln_status keep_as_lua(kiln_scene_file *file, const char *path, const ch
         return keep_text(file, text, size, error);
     lua_text lua;
     kiln_status status =
-        kiln_polyfem_translate(file->context, path, text, size, false, &lua, error);
+        kiln_polyfem_translate(file->context, path, text, size, false, "", &lua, error);
     if (status == KILN_OK)
         status = keep_text(file, lua.text.data, lua.text.count, error);
     kiln_lua_free(&lua);
@@ -370,7 +370,7 @@ bool kiln_scene_file_has_text(kiln_context *context, const char *path, const cha
     size_t now_size = kiln_source_left(&source);
     kiln_status status = KILN_OK;
     if (kiln_polyfem_is_json(now, now_size) || ends_in_json(path)) {
-        status = kiln_polyfem_translate(context, path, now, now_size, true, &lua, NULL);
+        status = kiln_polyfem_translate(context, path, now, now_size, true, "", &lua, NULL);
         now = lua.text.data;
         now_size = lua.text.count;
     }

@@ -37,7 +37,7 @@ static const char introduction[] =
     "    bodies = {\n"
     "        body { name = \"cube\", shape = shape.box { lx = 0.2, ly = 0.2, lz = 0.2 },\n"
     "               material = jelly, at = {0, 0, 0.5}, turn = {axis = {1, 0, 0}, degrees = 30} "
-    "},\n"
+    "}, -- its corner stays at 0.5\n"
     "    },\n"
     "    obstacles = { obstacle.plane { friction = 0.5 } },\n"
     "    output = { frame = 1/50 },\n"

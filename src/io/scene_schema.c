@@ -53,7 +53,11 @@ static const kiln_schema_row body_rows[] = {
     {"at", KILN_VALUE_VECTOR, offsetof(scene_body_draft, place.at), KILN_ANY_NUMBER, "m", NULL,
      .meaning = "where the shape's origin goes"},
     {"turn", KILN_VALUE_TABLE, offsetof(scene_body_draft, place.turn), .schema = &kiln_turn_schema,
-     .preset = "none", .meaning = "about the shape's origin", .what = SCENE_TURN_FORM},
+     .preset = "none",
+     .meaning =
+         "about the shape's origin (a corner of a box, the middle of a ball; of a file the origin "
+         "of its coordinates: what lies away from it is swung), before it is moved to `at`",
+     .what = SCENE_TURN_FORM},
     {"scale", KILN_VALUE_OTHER, offsetof(scene_body_draft, place.scale), .preset = "1",
      .meaning = "of the shape, before it is turned", .what = "number or {x, y, z}, positive",
      .read = kiln_scene_read_scale},

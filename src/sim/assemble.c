@@ -4,6 +4,7 @@
 #include "mesh/classify.h"
 #include "mesh/reorder.h"
 #include "remesh/facets.h"
+#include "sim/contact_sizes.h"
 #include "sim/pick.h"
 #include "sim/world_impl.h"
 #include "step/step_schema.h"
@@ -525,6 +526,7 @@ static void warn_of_long_steps(const kiln_world *world)
 kiln_status kiln_world_check_start(kiln_world *world, kiln_error *error)
 {
     warn_of_long_steps(world);
+    kiln_contact_tell_small(world);
     KILN_TRY(check_energy(world, error));
     return world->moves ? check_obstacles(world, error) : KILN_OK;
 }

@@ -116,6 +116,11 @@ static const kiln_boundary *boundary_of(const kiln_world *world)
     return kiln_world_module(world, &kiln_module_boundary);
 }
 
+const kiln_u32_array *kiln_world_held(const kiln_world *world, size_t hold)
+{
+    return &boundary_of(world)->holds[hold].vertices;
+}
+
 size_t kiln_world_hold_size(const kiln_world *world, size_t hold)
 {
     return boundary_of(world)->holds[hold].vertices.count;

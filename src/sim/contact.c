@@ -4,6 +4,7 @@
 #include "contact/surface_vertices.h"
 #include "geom/box.h"
 #include "geom/distance.h"
+#include "sim/contact_sizes.h"
 #include "sim/motion.h"
 #include "sim/pairs.h"
 #include "sim/world_impl.h"
@@ -19,29 +20,6 @@ typedef struct contact {
     double hardness;          /* of the next step */
     double told;              /* the last that was spoken of */
 } contact;
-
-/* Of all tets of the bodies as the scene gives them: a resumed run has no other start to go by. */
-static double mean_edge(const kiln_scene *scene)
-{
-    double sum = 0.0, count = 0.0;
-    for (size_t b = 0; b < scene->bodies.count; b++) {
-        const kiln_soup *soup = &scene->bodies.data[b].mesh;
-        for (size_t t = 0; t < soup->tets.count; t++)
-            for (int e = 0; e < 6; e++) {
-                const uint32_t *v = soup->tets.data[t].v;
-                sum += kiln_v3_norm(kiln_v3_sub(soup->points.data[v[kiln_edge_ends[e][0]]],
-                                                soup->points.data[v[kiln_edge_ends[e][1]]]));
-                count += 1.0;
-            }
-    }
-    return count > 0.0 ? sum / count : 0.0;
-}
-
-static double thickness_of(const kiln_scene *scene)
-{
-    double said = scene->contact.thickness;
-    return said > 0.0 ? said : 0.1 * mean_edge(scene);
-}
 
 /* The body that has one, NULL: none. */
 static const kiln_scene_body *with_clearance(const kiln_scene *scene)
@@ -64,7 +42,7 @@ static kiln_status list_clearances(const kiln_scene *scene, kiln_f64_array *out,
  * follow within the thickness. Where more presses, contact becomes stiffer by itself (adaptive). */
 static kiln_status liquid_pressure(const kiln_scene *scene, double *pressure, kiln_error *error)
 {
-    double thickness = thickness_of(scene), dt = scene->pace.dt, size = 0.0;
+    double thickness = kiln_contact_thickness(scene), dt = scene->pace.dt, size = 0.0;
     kiln_circumstances at = {.time = 0.0};
     kiln_vec3 gravity;
     *pressure = 0.0;
@@ -96,7 +74,7 @@ static kiln_status set_options(kiln_world *world, const kiln_pair_table *pairs,
         (kiln_contact_options){.walls = walls,
                                .bodies = said->bodies,
                                .self = said->self,
-                               .thickness = thickness_of(world->scene),
+                               .thickness = kiln_contact_thickness(world->scene),
                                .stiffness = said->stiffness,
                                .once = said->weights == KILN_WEIGHTS_ONCE,
                                .adaptive = said->adaptive || liquid > 0.0,
@@ -143,7 +121,8 @@ static kiln_clearance_rules start_rules(const kiln_world *world, const kiln_pair
 {
     return (kiln_clearance_rules){.since = KILN_SINCE_EVER,
                                   .table = pairs,
-                                  .gap = KILN_COLLIDE_TOUCHING * thickness_of(world->scene),
+                                  .gap =
+                                      KILN_COLLIDE_TOUCHING * kiln_contact_thickness(world->scene),
                                   .clearance = clearance->data,
                                   .between = !world->scene->contact.self};
 }
@@ -152,7 +131,7 @@ static kiln_status find_inside(const kiln_world *world, const kiln_pair_table *p
                                const kiln_f64_array *clearance, start_inside *out,
                                kiln_error *error)
 {
-    double thickness = thickness_of(world->scene);
+    double thickness = kiln_contact_thickness(world->scene);
     const kiln_clearance_rules rules = start_rules(world, pairs, clearance);
     kiln_walls walls = {0};
     kiln_clearance found;

@@ -80,7 +80,9 @@ static const kiln_schema_row contact_rows[] = {
                 "alone, which are put on the obstacle where they get inside; auto: surfaces, but "
                 "points where a body begins inside one or whole domains are remeshed"},
     {"thickness", KILN_VALUE_NUMBER, CONTACT(thickness), KILN_NOT_NEGATIVE, "m", NULL,
-     .meaning = "surfaces closer than this repel; 0: a tenth of the bodies' mean edge"},
+     .meaning =
+         "surfaces closer than this repel; 0: a tenth of the bodies' mean edge, at most of the "
+         "smallest body"},
     {"stiffness", KILN_VALUE_NUMBER, CONTACT(stiffness), KILN_POSITIVE, NULL, NULL,
      .meaning = "of the repulsion, relative to the bodies'"},
     {"weights", KILN_VALUE_CHOICE, CONTACT(weights), .choices = weights_name,

@@ -31,7 +31,7 @@ typedef struct kiln_scene_contact {
     kiln_said said;
     bool bodies, self;
     kiln_obstacle_mode obstacles;
-    double thickness; /* m; 0: a tenth of the mean edge of the bodies' meshes */
+    double thickness; /* m; 0: preset (sim/contact_sizes.h) */
     double stiffness; /* of the repulsion, relative to the bodies': 1 */
     kiln_contact_weights weights;
     bool adaptive; /* more than that where surfaces are pressed very near to each other */

@@ -1,8 +1,89 @@
 /* Why a step could not be made, in words, with what to try. */
+#include "geom/svd3.h"
 #include "sim/world_impl.h"
 
 #include <math.h>
 #include <stdio.h>
+
+/* Of its length: matter that is squeezed to less has no more way to give. What is pressed without
+ * end fails at 2e-6 to 2e-3 of it (seven scenes, three of them in tests/sim/test_led.c). */
+#define SQUEEZED 0.1
+
+/* A hold that leads what it holds where it cannot go, and a place where that shows. */
+typedef struct led_astray {
+    const kiln_scene_hold *hold; /* NULL: none does */
+    uint32_t vertex;             /* that shows it */
+    double length;               /* of what is squeezed there, of the whole; 1: nothing is */
+} led_astray;
+
+static bool leads(const kiln_world *world, const kiln_scene_hold *hold)
+{
+    double now = world->state.clock.time;
+    return hold->motion.kind != KILN_MOTION_STILL && now >= hold->from && now < hold->until;
+}
+
+/* The hold that leads the vertex nearest to v: that may be v itself. */
+static const kiln_scene_hold *nearest_lead(const kiln_world *world, uint32_t v, double *distance)
+{
+    const kiln_mesh *mesh = world->mesh;
+    const kiln_scene_hold *nearest = NULL;
+    *distance = INFINITY;
+    for (size_t h = 0; h < world->scene->holds.count; h++) {
+        const kiln_scene_hold *hold = &world->scene->holds.data[h];
+        const kiln_u32_array *held = kiln_world_held(world, h);
+        for (size_t i = 0; leads(world, hold) && i < held->count; i++) {
+            double away = kiln_v3_norm(kiln_v3_sub(mesh->x[held->data[i]], mesh->x[v]));
+            nearest = away < *distance ? hold : nearest;
+            *distance = fmin(away, *distance);
+        }
+    }
+    return nearest;
+}
+
+static double least_stretch(const kiln_mesh *mesh, uint32_t t)
+{
+    const uint32_t *v = mesh->tet[t].v;
+    kiln_vec3 x[3], u[3];
+    for (int k = 0; k < 3; k++) {
+        x[k] = kiln_v3_sub(mesh->x[v[k + 1]], mesh->x[v[0]]);
+        u[k] = kiln_v3_sub(mesh->u[v[k + 1]], mesh->u[v[0]]);
+    }
+    kiln_mat3 rest = kiln_m3_inverse(kiln_m3_columns(u[0], u[1], u[2]));
+    return kiln_svd3_decompose(kiln_m3_mul(kiln_m3_columns(x[0], x[1], x[2]), rest)).s[2];
+}
+
+static bool may_be_led_astray(kiln_step_outcome outcome)
+{
+    return outcome == KILN_STEP_CROSSING || outcome == KILN_STEP_INVERTED ||
+           outcome == KILN_STEP_NEWTON;
+}
+
+/* Newton says that held vertices cannot arrive only where they are still on their way. Where they
+ * press ever harder, in ever shorter steps, they arrive, and what fails is the matter between. */
+static led_astray find_led_astray(const kiln_world *world)
+{
+    const kiln_mesh *mesh = world->mesh;
+    const kiln_step_report *report = &world->report;
+    led_astray found = {.vertex = KILN_NONE, .length = 1.0};
+    double away;
+    if (!world->moves || !may_be_led_astray(report->outcome))
+        return found;
+    if (report->outcome == KILN_STEP_CROSSING && report->element != KILN_NONE) {
+        const kiln_scene_hold *hold = nearest_lead(world, report->element, &away);
+        if (hold && away == 0.0)
+            return (led_astray){.hold = hold, .vertex = report->element, .length = 1.0};
+    }
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        double length = kiln_tet_live(mesh, t) ? least_stretch(mesh, t) : 1.0;
+        if (length < found.length) {
+            found.length = length;
+            found.vertex = mesh->tet[t].v[0];
+        }
+    }
+    if (found.length < SQUEEZED)
+        found.hold = nearest_lead(world, found.vertex, &away);
+    return found;
+}
 
 /* Without holds it is an obstacle that keeps vertices where they must not be. */
 static const char *newton_text(const kiln_world *world, kiln_newton_outcome outcome)
@@ -104,20 +185,40 @@ static double without_rounding(double component)
     return fabs(component) < 1e-6 ? 0.0 : component;
 }
 
-void kiln_world_diagnose(const kiln_world *world, double tried, kiln_diagnosis *diagnosis)
+static const char *body_of(const kiln_world *world, uint32_t vertex)
+{
+    const kiln_mesh *mesh = world->mesh;
+    uint32_t part = mesh->info[mesh->vertex[vertex].tet].part;
+    return world->scene->bodies.data[mesh->parts.data[part].body].name;
+}
+
+static void tell_astray(const kiln_world *world, const led_astray *astray, char *text, size_t size)
+{
+    const kiln_scene_hold *hold = astray->hold;
+    kiln_vec3 p = world->mesh->x[astray->vertex];
+    char what[80] = "is led into a surface by it";
+    if (astray->length < SQUEEZED)
+        snprintf(what, sizeof what, "is squeezed to %.2g of its length", astray->length);
+    snprintf(text, size,
+             ": %s: %.60s (%.60s:%d) leads them on, and body '%.40s' %s, near (%.4g, %.4g, %.4g); "
+             "lead them less far, or let something give way",
+             kiln_newton_outcome_text(KILN_NEWTON_BLOCKED),
+             hold->name[0] ? hold->name : hold->said.path, world->scene->file, hold->said.line,
+             body_of(world, astray->vertex), what, p.x, p.y, p.z);
+}
+
+/* Where it failed, why as far as Newton knows, and what to try. */
+static void tell_failure(const kiln_world *world, char *text, size_t size)
 {
     const kiln_step_report *report = &world->report;
     const kiln_mesh *mesh = world->mesh;
-    char where[160] = "", newton[120] = "", outcome[160];
+    char where[160] = "", newton[120] = "";
     bool vertex = kiln_step_outcome_where(report->outcome) == KILN_ON_VERTEX;
     if (report->element != KILN_NONE) {
         uint32_t v = vertex ? report->element : mesh->tet[report->element].v[0];
-        uint32_t t = vertex ? mesh->vertex[v].tet : report->element;
         kiln_vec3 p = mesh->x[v];
         snprintf(where, sizeof where, " (%s %u of body '%.40s', near (%.4g, %.4g, %.4g))",
-                 vertex ? "vertex" : "tet", report->element,
-                 world->scene->bodies.data[mesh->parts.data[mesh->info[t].part].body].name, p.x,
-                 p.y, p.z);
+                 vertex ? "vertex" : "tet", report->element, body_of(world, v), p.x, p.y, p.z);
     }
     kiln_vec3 to = report->drift;
     if (report->outcome == KILN_STEP_ADRIFT && kiln_v3_norm2(to) > 0.0)
@@ -126,10 +227,20 @@ void kiln_world_diagnose(const kiln_world *world, double tried, kiln_diagnosis *
                  without_rounding(to.x), without_rounding(to.y), without_rounding(to.z));
     if (report->outcome == KILN_STEP_NEWTON)
         snprintf(newton, sizeof newton, ": %s", newton_text(world, report->newton.outcome));
-    char length[60] = "the load could not be applied in smaller parts";
+    snprintf(text, size, "%s%s; %s", newton, where, advice(world));
+}
+
+void kiln_world_diagnose(const kiln_world *world, double tried, kiln_diagnosis *diagnosis)
+{
+    char length[60] = "the load could not be applied in smaller parts", outcome[160], why[480];
+    const led_astray astray = find_led_astray(world);
+    if (astray.hold)
+        tell_astray(world, &astray, why, sizeof why);
+    else
+        tell_failure(world, why, sizeof why);
     if (world->moves)
         snprintf(length, sizeof length, "a step of %.3g s, the shortest allowed, failed", tried);
-    snprintf(diagnosis->text, sizeof diagnosis->text, "gave up at %.6g s: %s: %s%s%s; %s",
+    snprintf(diagnosis->text, sizeof diagnosis->text, "gave up at %.6g s: %s: %s%s",
              world->state.clock.time, length,
-             kiln_world_outcome_text(world, outcome, sizeof outcome), newton, where, advice(world));
+             kiln_world_outcome_text(world, outcome, sizeof outcome), why);
 }

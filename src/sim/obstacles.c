@@ -153,11 +153,13 @@ static kiln_status outline_all(kiln_world *world, kiln_soup *soup, kiln_error *e
     kiln_vec3 centre = kiln_v3_lerp(low, high, 0.5);
     double extent = 2.0 * kiln_v3_norm(kiln_v3_sub(high, low));
     for (size_t i = 0; i < world->obstacle_count; i++) {
+        size_t first = soup->triangles.count;
         KILN_TRY(kiln_obstacle_outline(world->obstacles[i], centre, extent, soup, error));
         KILN_TRY(
             kiln_array_reserve(soup->context, &soup->triangle_tags, soup->triangles.count, error));
-        while (soup->triangle_tags.count < soup->triangles.count)
-            soup->triangle_tags.data[soup->triangle_tags.count++] = (int32_t)i + 1;
+        soup->triangle_tags.count = soup->triangles.count;
+        for (size_t f = first; f < soup->triangles.count; f++)
+            soup->triangle_tags.data[f] = (int32_t)i + 1;
     }
     return KILN_OK;
 }

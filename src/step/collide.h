@@ -121,6 +121,7 @@ typedef struct kiln_collide {
     double slip_speed; /* m/s */
     double hardness;   /* times the stiffness; 1 unless it adapts */
     bool adapts;       /* options.adaptive, or steps have failed */
+    bool firm;         /* it stays as it is in this step: to become harder made energy */
     double nearest;    /* of the pairs at the last matrix but one of this solve, of their reach */
     int matrices;      /* in this solve, since angles between edges were taken */
     int turned;        /* how often they were taken again */
@@ -266,6 +267,8 @@ double kiln_collide_nearest(kiln_collide *collide, const double *x);
 /* At the end of a solve: whether it must be made again, since surfaces were pressed too near and
  * repel each other more from now on. */
 bool kiln_collide_must_harden(kiln_collide *collide, const double *x);
+/* Back to the hardness at the begin of the step, if that was less, and no more than it. */
+bool kiln_collide_soften(kiln_collide *collide, double hardness);
 /* The hardness for the step after one that ended as near as that. */
 double kiln_collide_eased(double hardness, double nearest);
 /* After solves, values and ways: whether one of them ran out of memory. */

@@ -137,7 +137,7 @@ void kiln_collide_count_all(kiln_collide *c, const double *x)
         return;
     if (c->options.once)
         kiln_collide_find_felt(c);
-    kiln_parallel_for(c->context, c->acting.count, KILN_COLLIDE_GRAIN, count_chunk, &j);
+    kiln_parallel_for(c->context, c->acting.count, KILN_COLLIDE_FEW, count_chunk, &j);
     if (c->failure == KILN_OK)
         c->failure = list_parts(&j, &c->trouble);
     if (c->options.once)

@@ -109,7 +109,7 @@ void kiln_collide_measure(kiln_collide *c, const double *x)
     c->measured_state = c->state;
     evaluation e = {
         .collide = c, .x = kiln_collide_points(x), .begun = c->found.pairs.count - c->begun.count};
-    kiln_parallel_for(c->context, c->found.pairs.count, KILN_COLLIDE_GRAIN, distance_chunk, &e);
+    kiln_parallel_for(c->context, c->found.pairs.count, KILN_COLLIDE_BLOCK, distance_chunk, &e);
     list_acting(c);
     kiln_collide_count_all(c, x);
     c->measures++;

@@ -331,7 +331,7 @@ kiln_status kiln_collide_lag_friction(kiln_collide *c, kiln_error *error)
             c->rubbed.data[c->rubbed.count++] = c->acting.data[a];
     KILN_TRY(kiln_array_reserve(c->context, &c->rubbing, c->rubbed.count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->friction_contacts, c->rubbed.count, error));
-    kiln_parallel_for(c->context, c->rubbed.count, KILN_COLLIDE_GRAIN, contact_chunk, c);
+    kiln_parallel_for(c->context, c->rubbed.count, KILN_COLLIDE_FEW, contact_chunk, c);
     c->friction_contacts.count = c->rubbed.count;
     if (c->friction_contacts.count)
         qsort(c->friction_contacts.data, c->friction_contacts.count,

@@ -47,7 +47,7 @@ void kiln_collide_look_harder(kiln_collide *c, const double *x)
 {
     double before = c->nearest, now = kiln_collide_nearest(c, x);
     c->nearest = now;
-    if (before < NEAR && now < NEAR) {
+    if (before < NEAR && now < NEAR && !c->firm) {
         harden(c, x, now);
         c->nearest = 1.0;
     }
@@ -55,13 +55,20 @@ void kiln_collide_look_harder(kiln_collide *c, const double *x)
 
 bool kiln_collide_must_harden(kiln_collide *c, const double *x)
 {
-    if (c->hardness >= HARDEST)
+    if (c->firm || c->hardness >= HARDEST)
         return false;
     double now = kiln_collide_nearest(c, x);
     if (now >= (c->adapts ? LEAST : CONTACT))
         return false;
     harden(c, x, now);
     return true;
+}
+
+bool kiln_collide_soften(kiln_collide *c, double hardness)
+{
+    c->firm = c->hardness > hardness;
+    c->hardness = c->firm ? hardness : c->hardness;
+    return c->firm;
 }
 
 double kiln_collide_eased(double hardness, double nearest)

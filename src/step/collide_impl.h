@@ -8,7 +8,9 @@
 
 #include "step/collide.h"
 
-enum { KILN_COLLIDE_GRAIN = 128, KILN_COLLIDE_BLOCK = 64 }; /* pairs per chunk, and at once */
+/* Pairs per chunk where chunks sum, at once, and per chunk where each takes long and has its own.
+ */
+enum { KILN_COLLIDE_GRAIN = 128, KILN_COLLIDE_BLOCK = 64, KILN_COLLIDE_FEW = 32 };
 
 /* How many there are from `begin` on. */
 KILN_INLINE size_t kiln_collide_block(size_t begin, size_t end)

@@ -326,7 +326,7 @@ void kiln_collide_find_coupled(kiln_collide *c)
         return;
     c->coupled_measure = c->measures;
     c->coupled_revision = c->repulsion.revision;
-    kiln_parallel_for(c->context, c->acting.count, KILN_COLLIDE_GRAIN, couple_chunk, c);
+    kiln_parallel_for(c->context, c->acting.count, KILN_COLLIDE_FEW, couple_chunk, c);
 }
 
 /* Of cliques in order. */

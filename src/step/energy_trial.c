@@ -112,16 +112,29 @@ static double relax_near(kiln_patch *patch, const kiln_local_objective *o, doubl
     return gained;
 }
 
+/* J, of what is near. */
+static double rubbed(const kiln_patch *patch)
+{
+    double sum = 0.0;
+    for (size_t i = patch->near.pairs.count; i < kiln_vicinity_count(&patch->near); i++)
+        sum += patch->near_value.data[i];
+    return sum;
+}
+
+/* Friction is of forces as a change has left them, which may be a thousand times those at rest:
+ * what it falls by on the way there is no gain. */
 double kiln_energy_relax(const kiln_energy_pass *pass, kiln_patch *patch, double change,
                          double least)
 {
     const kiln_local_objective *o = pass->objective;
     double enough = ENOUGH * pass->options->split, tolerance = pass->options->tolerance;
+    double begin = rubbed(patch);
     double gained = change + kiln_patch_relax(patch, o, FIRST_ITERATIONS, enough, tolerance);
     if (kiln_vicinity_count(&patch->near) > 0)
         gained = relax_near(patch, o, gained, least, enough, tolerance);
-    return gained > least ? gained + kiln_patch_relax(patch, o, MORE_ITERATIONS, enough, tolerance)
-                          : gained;
+    if (gained - fmax(begin - rubbed(patch), 0.0) > least)
+        gained += kiln_patch_relax(patch, o, MORE_ITERATIONS, enough, tolerance);
+    return gained - fmax(begin - rubbed(patch), 0.0);
 }
 
 /* Contact. */
@@ -194,7 +207,8 @@ static bool is_clear(kiln_energy_pass *w)
                            kiln_vicinity_is_clear(&w->vicinity, o->surface, o));
 }
 
-/* Whether vertices of the surface can go to where the new one will be; others can. */
+/* Whether a vertex of the surface can go to where it will be; others can. One that becomes another
+ * meets the faces of that at the end of its way, whatever else is there. */
 static bool can_go(kiln_energy_pass *w, const uint32_t *vertices, size_t count)
 {
     const kiln_local_objective *o = w->objective;
@@ -203,6 +217,8 @@ static bool can_go(kiln_energy_pass *w, const uint32_t *vertices, size_t count)
     for (size_t i = 0; i < count; i++)
         if (is_outer(w, vertices[i]))
             outer[outers++] = vertices[i];
+    if (outers > 0 && w->trial.parents == 1)
+        outer[outers++] = w->trial.parent[0];
     return !o->surface || outers == 0 ||
            kiln_vicinity_sweep(&w->vicinity, o->surface, o, outer, outers, place_of_end(w),
                                w->error);

@@ -200,28 +200,51 @@ void kiln_solid_destroy(kiln_solid *solid)
     kiln_release(context, solid, sizeof *solid);
 }
 
-static double bounding_diagonal(const kiln_mesh *mesh)
+static double diagonal(kiln_box box)
 {
-    kiln_vec3 low = kiln_v3(INFINITY, INFINITY, INFINITY), high = kiln_v3_scale(low, -1.0);
-    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
-        if (!kiln_vertex_live(mesh, v))
-            continue;
-        kiln_vec3 u = mesh->u[v];
-        low = kiln_v3(u.x < low.x ? u.x : low.x, u.y < low.y ? u.y : low.y,
-                      u.z < low.z ? u.z : low.z);
-        high = kiln_v3(u.x > high.x ? u.x : high.x, u.y > high.y ? u.y : high.y,
-                       u.z > high.z ? u.z : high.z);
-    }
-    return kiln_v3_norm(kiln_v3_sub(high, low));
+    return kiln_v3_norm(kiln_v3_sub(box.high, box.low));
 }
 
-/* The size of the model, and what is told in parts of it. */
-static void measure(kiln_solid *solid)
+static double bounding_diagonal(const kiln_mesh *mesh)
 {
-    solid->length = bounding_diagonal(solid->mesh);
+    kiln_box box = kiln_box_empty();
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        if (kiln_vertex_live(mesh, v))
+            box = kiln_box_grow(box, mesh->u[v]);
+    return diagonal(box);
+}
+
+static kiln_status add_up_parts(const kiln_mesh *mesh, double *sum, kiln_error *error)
+{
+    KILN_ARRAY_OF(kiln_box)
+    box = {0}; /* [part] */
+    *sum = 0.0;
+    KILN_TRY(kiln_array_reserve(mesh->context, &box, mesh->parts.count, error));
+    for (size_t p = 0; p < mesh->parts.count; p++)
+        box.data[p] = kiln_box_empty();
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        kiln_box *of = &box.data[mesh->info[t].part];
+        for (int i = 0; i < 4 && kiln_tet_live(mesh, t); i++)
+            *of = kiln_box_grow(*of, mesh->u[mesh->tet[t].v[i]]);
+    }
+    for (size_t p = 0; p < mesh->parts.count; p++)
+        *sum += mesh->parts.data[p].tets ? diagonal(box.data[p]) : 0.0;
+    kiln_array_free(mesh->context, &box);
+    return KILN_OK;
+}
+
+/* The size of the model, and what is told in parts of it. Bodies far apart are no larger for that.
+ */
+static kiln_status measure(kiln_solid *solid, kiln_error *error)
+{
+    double sum = INFINITY;
+    if (solid->mesh->parts.count > 1)
+        KILN_TRY(add_up_parts(solid->mesh, &sum, error));
+    solid->length = fmin(bounding_diagonal(solid->mesh), sum);
     double given = solid->options.friction_speed;
     solid->collide.slip_speed = given > 0.0 ? given : SURFACE_FRICTION_SPEED * solid->length;
     solid->touch.slip_speed = given > 0.0 ? given : POINT_FRICTION_SPEED * solid->length;
+    return KILN_OK;
 }
 
 static const uint32_t *materials_of(const kiln_solid *solid)
@@ -381,7 +404,7 @@ static kiln_status make_room(kiln_solid *s, kiln_error *error)
 static kiln_status make_ready(kiln_solid *solid, kiln_error *error)
 {
     solid->rows = solid->mesh->table[KILN_ON_VERTEX].used;
-    measure(solid);
+    KILN_TRY(measure(solid, error));
     KILN_TRY(kiln_collide_build_walls(&solid->collide, error));
     return make_room(solid, error); /* constraints and loads are reset when the driver is asked */
 }
@@ -406,7 +429,7 @@ kiln_status kiln_solid_update(kiln_solid *solid, const kiln_changes *changes, ki
 kiln_status kiln_solid_reform(kiln_solid *solid, kiln_error *error)
 {
     KILN_TRY(kiln_elements_reform(solid->elements, solid->mesh, error));
-    measure(solid);
+    KILN_TRY(measure(solid, error));
     kiln_touch_measure(&solid->touch, solid->length);
     if (kiln_collide_is_used(&solid->collide))
         kiln_collide_reform(&solid->collide);

@@ -117,6 +117,13 @@ void kiln_solid_set_lame(kiln_solid *solid, const double *mu, const double *lamb
  * and whether it adapts before surfaces are in contact, if it is not `adaptive` anyway. */
 void kiln_solid_set_hardness(kiln_solid *solid, double hardness, bool adapts);
 double kiln_solid_hardness(const kiln_solid *solid);
+/* What contact measures by, given or preset; all 0 where nothing can meet. */
+typedef struct kiln_contact_sizes {
+    double thickness;         /* m; 0: obstacles are met by points and nothing else is */
+    double friction_speed;    /* m/s */
+    double softest, stiffest; /* Pa, the moduli that stiffness is in parts of; 0: only liquid */
+} kiln_contact_sizes;
+kiln_contact_sizes kiln_solid_contact_sizes(const kiln_solid *solid);
 
 /* For drivers. */
 kiln_constraints *kiln_solid_constraints(kiln_solid *solid);

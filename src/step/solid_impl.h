@@ -165,7 +165,8 @@ typedef struct kiln_attempt {
     bool settled; /* the last pass left the contacts as they were */
     bool rough;   /* what is lagged will be another: a solve need not be exact */
     kiln_course_of_time time;
-    double contact_before; /* J, energy of repulsion at the begin of the step */
+    double hardness;       /* of contact at the begin of the step, and */
+    double contact_before; /* J, its energy there, however hard it became in a try */
     double surplus;        /* J, of the clock at its begin, then at its end */
     bool makes_energy;     /* is not accepted for that, and */
     bool damped;           /* taken again by implicit Euler (solid_energy.c) */

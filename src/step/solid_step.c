@@ -471,6 +471,11 @@ static void go_by_euler(kiln_attempt *t)
     set_history(t);
 }
 
+static bool makes_energy(const kiln_attempt *t)
+{
+    return t->makes_energy && t->report->outcome == KILN_STEP_DONE;
+}
+
 kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double h,
                             kiln_solid_clock *clock, kiln_step_report *report, kiln_error *error)
 {
@@ -485,9 +490,10 @@ kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double
                       .first = clock->h_before == 0.0,
                       .time = {driver, clock->time, clock->h_before},
                       .surplus = clock->surplus,
+                      .hardness = solid->collide.hardness,
                       .report = report};
     set_history(&t);
-    solid->walls_stay = solid->went_by_euler = false;
+    solid->walls_stay = solid->went_by_euler = solid->collide.firm = false;
     solid->touch.is_cut = false;
     solid->touch.staged = false;
     if (integrator == KILN_NEWMARK && clock->h_before == 0.0)
@@ -501,7 +507,9 @@ kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double
         go_by_euler(&t);
     if (report->outcome == KILN_STEP_DONE)
         KILN_TRY(try_until(&t, driver, clock->time + h, attempt, error));
-    if (t.makes_energy && report->outcome == KILN_STEP_DONE) {
+    if (makes_energy(&t) && kiln_collide_soften(&solid->collide, t.hardness))
+        KILN_TRY(try_until(&t, driver, clock->time + h, attempt, error));
+    if (makes_energy(&t)) {
         go_by_euler(&t);
         t.damped = true;
         KILN_TRY(try_until(&t, driver, clock->time + h, attempt, error));

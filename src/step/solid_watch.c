@@ -252,3 +252,22 @@ const kiln_pair_push *kiln_solid_pair_push(const kiln_solid *s, size_t pair)
 {
     return &s->pair_pushes.data[pair];
 }
+
+kiln_contact_sizes kiln_solid_contact_sizes(const kiln_solid *solid)
+{
+    const kiln_collide *collide = &solid->collide;
+    kiln_contact_sizes sizes = {.friction_speed = solid->touch.slip_speed};
+    if (!kiln_collide_is_used(collide))
+        return solid->obstacles.count > 0 ? sizes : (kiln_contact_sizes){0};
+    sizes.thickness = collide->options.thickness;
+    sizes.friction_speed = collide->slip_speed;
+    for (uint32_t t = 0; t < solid->mesh->table[KILN_ON_TET].used; t++) {
+        double modulus = kiln_tet_live(solid->mesh, t) ? solid->modulus.data[t] : INFINITY;
+        if (isinf(modulus))
+            continue;
+        bool first = sizes.stiffest == 0.0;
+        sizes.softest = first ? modulus : fmin(sizes.softest, modulus);
+        sizes.stiffest = fmax(sizes.stiffest, modulus);
+    }
+    return sizes;
+}

@@ -74,7 +74,8 @@ static const kiln_schema_row newton_rows[] = {
     {"line_search", KILN_VALUE_FLAG, NEWTON(line_search),
      .meaning = "shorten steps until the energy falls"},
     {"length", KILN_VALUE_NUMBER, NEWTON(length), KILN_NOT_NEGATIVE, "m", NULL,
-     .meaning = "the model's size for the tolerance; 0: the diagonal of its bounding box"},
+     .meaning = "the model's size for the tolerance; 0: the diagonal of its bounding box, or those "
+                "of its bodies together where that is less"},
 };
 const kiln_schema kiln_newton_schema = {
     .name = "step.newton",

@@ -497,23 +497,27 @@ static void pair_edges(gathering *g)
     }
 }
 
-/* Friction of what presses here. */
+/* Coefficient. */
 static double friction_of(const gathering *g, const kiln_surface_pair *pair)
 {
     kiln_pair_kind kind = kind_of(g, pair->v[0], pair->v[3]);
     return kiln_collide_friction_of_kind(g->surface->collide, &kind);
 }
 
+/* Of what presses at the end of the step, wherever the rows are gathered: forces where a patch has
+ * come to on its way are not those that rub, and may be a million times as large. */
 static void list_rubs(gathering *g)
 {
     kiln_vicinity *n = g->near;
+    for (size_t i = 0; i < n->free; i++)
+        n->x.data[i] = g->o->end[n->vertex.data[i]];
     for (size_t i = 0; i < n->pairs.count && g->status == KILN_OK; i++) {
         const kiln_surface_pair *pair = &n->pairs.data[i];
-        if (n->apart.data[i] > KILN_VICINITY_SURELY * pair->reach)
-            continue;
         kiln_vicinity_rub rub = {.pair = (uint32_t)i, .load = friction_of(g, pair)};
+        if (rub.load == 0.0 || kiln_vicinity_least_apart(n, i) > KILN_VICINITY_SURELY * pair->reach)
+            continue;
         kiln_pair_distance at = kiln_surface_pair_distance(pair, n->x.data);
-        if (rub.load == 0.0 || at.d >= pair->reach)
+        if (at.d >= pair->reach)
             continue;
         rub.load *= kiln_vicinity_load(n, g->surface, g->o, i, &at);
         memcpy(rub.weight, at.weight, sizeof rub.weight);
@@ -522,6 +526,8 @@ static void list_rubs(gathering *g)
         rub.along[1] = kiln_v3_cross(at.normal, rub.along[0]);
         g->status = kiln_array_push(n->context, &n->rubs, rub, g->error);
     }
+    for (size_t i = 0; i < n->free; i++)
+        n->x.data[i] = n->place.data[i];
 }
 
 static bool moves_on_both_sides(const kiln_vicinity *n, const kiln_surface_pair *pair)
@@ -591,12 +597,12 @@ static kiln_status gather(kiln_vicinity *n, const kiln_vicinity_surface *surface
         }
         pair_points(&g);
         pair_edges(&g);
-        list_rubs(&g);
     }
     KILN_TRY(g.status);
     KILN_TRY(kiln_array_reserve(n->context, &n->place, count, error));
     memcpy(n->place.data, n->x.data, count * sizeof *n->place.data);
-    return KILN_OK;
+    list_rubs(&g);
+    return g.status;
 }
 
 kiln_status kiln_vicinity_gather(kiln_vicinity *n, const kiln_vicinity_surface *surface,

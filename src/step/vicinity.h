@@ -138,7 +138,7 @@ void kiln_vicinity_free(kiln_vicinity *near);
 void kiln_vicinity_clear(kiln_vicinity *near);
 
 /* Rows 0 to count - 1 are these vertices, at `x` [row] (NULL: at the end of the step). Friction is
- * of the forces there. */
+ * of the forces at the end of the step. */
 kiln_status kiln_vicinity_gather(kiln_vicinity *near, const kiln_vicinity_surface *surface,
                                  const struct kiln_local_objective *objective,
                                  const uint32_t *vertices, size_t count, const kiln_vec3 *x,
@@ -155,6 +155,9 @@ void kiln_vicinity_values(kiln_vicinity *near, const kiln_vicinity_surface *surf
 /* Where it was gathered, without friction. */
 double kiln_vicinity_sum(kiln_vicinity *near, const kiln_vicinity_surface *surface,
                          const struct kiln_local_objective *objective);
+/* m, no farther apart, beyond their clearance, than a pair is: it costs far less than to say how
+ * far. */
+double kiln_vicinity_least_apart(const kiln_vicinity *near, size_t pair);
 /* There: the least distance of a pair, of its reach. */
 double kiln_vicinity_nearest(const kiln_vicinity *near);
 /* N, what a pair presses with at its distance, at the end of the step; not negative. */

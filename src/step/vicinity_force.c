@@ -121,9 +121,7 @@ static double strayed(const kiln_vicinity *n, const kiln_surface_pair *pair)
     return most;
 }
 
-/* m, no farther apart, beyond their clearance, than a pair is: it costs far less than to say how
- * far. */
-static double least_apart(const kiln_vicinity *n, size_t i)
+double kiln_vicinity_least_apart(const kiln_vicinity *n, size_t i)
 {
     return n->apart.data[i] - 2.0 * sqrt(strayed(n, &n->pairs.data[i]));
 }
@@ -133,7 +131,7 @@ static bool is_idle(const kiln_vicinity *n, const kiln_vicinity_surface *surface
 {
     double reach = n->pairs.data[i].reach;
     return !(surface->over && n->before.data[i] < reach) &&
-           least_apart(n, i) > KILN_VICINITY_SURELY * reach;
+           kiln_vicinity_least_apart(n, i) > KILN_VICINITY_SURELY * reach;
 }
 
 static void stand_at(kiln_vicinity *n, const kiln_vec3 *x)
@@ -260,7 +258,7 @@ static double way_of(const kiln_vicinity *n, size_t i, const kiln_vec3 *step, do
         end[k] = kiln_v3_madd(begin[k], best, step[pair->v[k]]);
         moved = fmax(moved, kiln_v3_norm2(kiln_v3_sub(end[k], begin[k])));
     }
-    double least = least_apart(n, i) - 2.0 * sqrt(moved);
+    double least = kiln_vicinity_least_apart(n, i) - 2.0 * sqrt(moved);
     if (least > KILN_VICINITY_SURELY * pair->reach)
         return best;
     double d = kiln_surface_pair_distance(pair, n->x.data).d;

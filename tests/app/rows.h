@@ -6,7 +6,7 @@
 
 typedef struct row {
     double quality, volume, rest_volume, p[3], l[3], energy, breaks, holes, gone, joined, tears,
-        torn_area;
+        torn_area, newton;
 } row;
 
 enum { MOST = 200 };
@@ -59,6 +59,7 @@ static int read_rows(const char *run, row *rows)
         r->tears = value_at(at, tears);
         r->joined = value_at(at, tears - 2);
         r->torn_area = value_at(at, tears + 1);
+        r->newton = value_at(at, kinetic + 3);
     }
     return count;
 }

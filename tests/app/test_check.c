@@ -150,6 +150,46 @@ START_TEST(writes_the_reference)
 }
 END_TEST
 
+/* A slab of huge cells, and a pebble that is smaller than one of them: what is preset for both is
+ * right for the pebble, too, and what is not is said. Turning it changes nothing. */
+START_TEST(small_bodies_beside_huge_cells)
+{
+    write_file(
+        "pebble.lua",
+        "local m = material { young = 1e5 }\n"
+        "return scene { duration = 1, contact = contact { friction = 0.3,\n"
+        "    thickness = param('thickness', 0) }, bodies = {\n"
+        "  body { name = 'slab', shape = shape.box { lx = 40, ly = 40, lz = 10, n = 1 },\n"
+        "    material = m },\n"
+        "  body { name = 'pebble', shape = shape.box { lx = 0.1, ly = 0.1, lz = 0.1, n = 1 },\n"
+        "    material = m, at = {20, 20, param('z', 11)},\n"
+        "    turn = { axis = {1, 2, 3}, degrees = param('degrees', 0) } } },\n"
+        "  step = { friction_speed = param('slow', 0) } }\n");
+    ck_assert_msg(kiln("check pebble.lua") == 0, "%s", err);
+    expect(out, "thickness 0.01732 m (preset)");
+    expect(out, "stiffness 1 of Young's moduli, 1e+05 to 1e+05 Pa");
+    expect(out, "friction sticks below 0.05762 m/s (preset)");
+    expect(err, "step.friction_speed, 0.0576 m/s, below which what sticks may creep, is large for "
+                "body 'pebble', which is 0.173 m in size; for a hundredth of it in a second write "
+                "step = { friction_speed = 0.0017 }");
+    ck_assert_ptr_null(strstr(err, "contact.thickness"));
+    ck_assert_msg(kiln("check pebble.lua --set degrees=50 --set slow=1e-3") == 0, "%s", err);
+    expect(out, "thickness 0.01732 m (preset)");
+    expect(out, "friction sticks below 0.001 m/s\n");
+    ck_assert_str_eq(err, "");
+    ck_assert_msg(kiln("check pebble.lua --set slow=1e-3 --set thickness=0.05") == 0, "%s", err);
+    expect(out, "thickness 0.05 m\n");
+    expect(err, "contact.thickness, 0.05 m, is large for body 'pebble', which is 0.173 m in size");
+    expect(err, "write contact = { thickness = 0.017 }");
+    /* one cell of its own: bodies of like size have a tenth of their mean edge, as they always had
+     */
+    ck_assert_msg(kiln("check pebble.lua --set slow=1e-3 --set bodies[1].shape.lx=0.1 "
+                       "--set bodies[1].shape.ly=0.1 --set bodies[1].shape.lz=0.1 --json") == 0,
+                  "%s", err);
+    expect(out, "\"thickness\": 0.0126");
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("check");
@@ -161,5 +201,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(test_case, refuses_with_code_2);
     tcase_add_test(test_case, tells_what_was_hardly_meant);
     tcase_add_test(test_case, writes_the_reference);
+    tcase_add_test(test_case, small_bodies_beside_huge_cells);
     return suite;
 }

@@ -233,6 +233,21 @@ START_TEST(wrong_files_are_wrong_usage)
 }
 END_TEST
 
+/* Written elsewhere, by whatever path, it finds the meshes all the same; beside it short paths
+ * stay. */
+START_TEST(the_lua_that_is_written_elsewhere_finds_its_meshes)
+{
+    write_scene();
+    expect(0, "mkdir far && cd far && $K check ../s.json --lua s.lua", "without faults");
+    expect(0, "cd far && $K check s.lua", "without faults");
+    expect(0, "mv far farther && $K check farther/s.lua", "without faults");
+    expect(0, "$K check s.json --lua ./beside.lua && grep cube.mesh beside.lua", "\"cube.mesh\"");
+    expect(0, "$K run farther/s.lua -o lua.run --until 0.1 --set name=s", "done at");
+    expect(0, "$K run s.json -o json.run --until 0.1 --set name=s", "done at");
+    compare_frames();
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("polyfem program");
@@ -244,6 +259,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, a_bar_has_the_bits_of_its_lua);
     tcase_add_test(all, a_ball_has_the_bits_of_its_lua);
     tcase_add_test(all, the_lua_that_is_written_has_the_same_bits);
+    tcase_add_test(all, the_lua_that_is_written_elsewhere_finds_its_meshes);
     tcase_add_test(all, runs_go_on);
     tcase_add_test(all, a_run_takes_changes);
     tcase_add_test(all, wrong_files_are_wrong_usage);

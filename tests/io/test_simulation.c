@@ -221,7 +221,7 @@ static int resume_each_step(const char *text, size_t more)
     ck_assert_msg(kiln_simulation_load(context, judged, NULL, &whole, &error) == KILN_OK, "%s",
                   error.message);
     ck_assert_int_eq(kiln_simulation_load(other, judged, NULL, &broken, &error), KILN_OK);
-    size_t start = kiln_mesh_count(kiln_simulation_mesh(whole), KILN_ON_VERTEX);
+    size_t start = kiln_mesh_count(kiln_simulation_mesh(whole), KILN_ON_VERTEX), largest = start;
     for (double end = kiln_simulation_duration(whole); kiln_simulation_time(broken) < end;
          steps++) {
         ck_assert_int_eq(kiln_simulation_save_checkpoint(broken, path_of("c.h5"), &error), KILN_OK);
@@ -231,9 +231,11 @@ static int resume_each_step(const char *text, size_t more)
         ck_assert_int_eq(kiln_simulation_step(broken, end, &error), KILN_OK);
         ck_assert_int_eq(kiln_simulation_step(whole, end, &error), KILN_OK);
         ck_assert_uint_eq(vain_of(whole, &most), vain_of(broken, &most));
+        size_t now = kiln_mesh_count(kiln_simulation_mesh(whole), KILN_ON_VERTEX);
+        largest = now > largest ? now : largest;
     }
     ck_assert_double_gt(most, 0.0);
-    ck_assert_uint_gt(kiln_mesh_count(kiln_simulation_mesh(whole), KILN_ON_VERTEX), start + more);
+    ck_assert_uint_gt(largest, start + more); /* some go again once bodies have parted */
     kiln_simulation_destroy(whole);
     kiln_simulation_destroy(broken);
     kiln_context_destroy(context);
@@ -312,7 +314,7 @@ START_TEST(test_touching_meshes_judged_by_energy_are_resumed_to_the_same_bits)
              "  remesh = remesh { method = 'energy', split = 5e-3 },\n"
              "  step = { dt = 0.02, newton = { iterations = %d } } }\n",
              _i ? 0.052 : 0.1, _i ? 5 : 100);
-    int steps = resume_each_step(text, _i ? 0 : 20);
+    int steps = resume_each_step(text, _i ? 0 : 5);
     ck_assert_int_eq(steps > 5, _i > 0);
 }
 END_TEST

@@ -19,13 +19,18 @@ static double energy_of(const kiln_stats *stats)
     return stats->e_kinetic + stats->e_elastic + (isnan(stats->e_contact) ? 0.0 : stats->e_contact);
 }
 
-/* A coarse ball along x. */
-static void add_ball(double x, double speed)
+/* A coarse ball along an axis that is turned from x. */
+static void add_ball(double x, double speed, double h, double turn)
 {
-    kiln_scene_body *body = scene_body(scene, "ball", "radius=0.1 h=0.07");
-    for (size_t i = 0; i < body->mesh.points.count; i++)
-        body->mesh.points.data[i] = kiln_v3_add(body->mesh.points.data[i], kiln_v3(x, 0.01 * x, 0));
-    body->velocity = kiln_quantity_vector(kiln_v3(speed, 0, 0));
+    const kiln_mat3 turned = kiln_m3_rotation(kiln_v3(0, 0, 1), turn);
+    char shape[64];
+    (void)snprintf(shape, sizeof shape, "radius=0.1 h=%g", h);
+    kiln_scene_body *body = scene_body(scene, "ball", shape);
+    for (size_t i = 0; i < body->mesh.points.count; i++) {
+        kiln_vec3 *p = &body->mesh.points.data[i];
+        *p = kiln_m3_apply(turned, kiln_v3_add(*p, kiln_v3(x, 0.01 * x, 0)));
+    }
+    body->velocity = kiln_quantity_vector(kiln_m3_apply(turned, kiln_v3(speed, 0, 0)));
 }
 
 /* Surfaces that are split where they are pressed repel each other with more energy than there was.
@@ -37,8 +42,8 @@ START_TEST(balls_part_with_no_more_than_they_had)
     scene->contact.bodies = scene->contact.self = true;
     scene->remesh.split = 4e-3;
     scene_material(scene, "neo-hookean", 1e5, 0.4, 1000);
-    add_ball(-0.11, 1.0);
-    add_ball(0.11, -0.5);
+    add_ball(-0.11, 1.0, 0.07, 0.0);
+    add_ball(0.11, -0.5, 0.07, 0.0);
     kiln_world *world = scene_world(scene);
     double start = NAN, most = 0.0, least = INFINITY, after = 0.0, splits = 0.0;
     for (int step = 0; step < 28; step++) {
@@ -56,6 +61,33 @@ START_TEST(balls_part_with_no_more_than_they_had)
     ck_assert_msg(most < 1.001 * start, "%g J of %g", most, start);
     ck_assert_msg(after < 0.002 * start, "%g J of %g came back", after, start);
     ck_assert_msg(least > 0.955 * start, "%g J of %g are left", least, start);
+    scene_close(scene, world, &heap);
+}
+END_TEST
+
+/* What pairs of coarse surfaces give too much in long steps is taken from what vibrates, however
+ * much of that it is: a step by implicit Euler for it took five times as much, and such balls lost
+ * 12 to 18 %. */
+START_TEST(balls_from_anywhere_keep_theirs)
+{
+    static const struct {
+        double h, split, turn;
+    } views[] = {{0.07, 4e-3, 0.7}, {0.05, 1e-3, 0.7}, {0.05, 1e-3, 0.3}, {0.05, 1e-3, 1.1}};
+    open_scene("balls.lua", 0.003);
+    scene->contact.bodies = scene->contact.self = true;
+    scene->remesh.split = views[_i].split;
+    scene_material(scene, "neo-hookean", 1e5, 0.4, 1000);
+    add_ball(-0.11, 1.0, views[_i].h, views[_i].turn);
+    add_ball(0.11, -0.5, views[_i].h, views[_i].turn);
+    kiln_world *world = scene_world(scene);
+    double start = NAN, end = NAN;
+    for (int step = 0; step < 28; step++) {
+        kiln_stats stats = scene_step(world, scene->duration);
+        end = energy_of(&stats);
+        start = step == 0 ? end : start;
+        ck_assert_msg(end < 1.001 * start, "%g J of %g", end, start);
+    }
+    ck_assert_msg(end > 0.955 * start, "%g J of %g are left", end, start);
     scene_close(scene, world, &heap);
 }
 END_TEST
@@ -135,13 +167,43 @@ START_TEST(in_motion_collapses_cost_what_splits_gain)
 }
 END_TEST
 
+/* A bar that is bent by a blow and comes to rest: how many vertices it then has. */
+static double rest(bool contact)
+{
+    kiln_stats stats = {0};
+    open_scene("rest.lua", 0.02);
+    scene->duration = 2.0;
+    scene->solid.integrator = KILN_IMPLICIT_EULER;
+    scene->remesh.split = 1e-4;
+    scene->contact.bodies = scene->contact.self = contact;
+    scene_material(scene, "neo-hookean", 1e5, 0.3, 1000);
+    kiln_scene_body *body = scene_body(scene, "box", "lx=1 ly=0.2 lz=0.2 nx=6 ny=2 nz=2");
+    body->velocity = (kiln_quantity){.evaluate = bend, .self = scene};
+    kiln_world *world = scene_world(scene);
+    for (int step = 0; step < 60; step++)
+        stats = scene_step(world, scene->duration);
+    scene_close(scene, world, &heap);
+    return (double)stats.vertices;
+}
+
+/* A vertex that goes comes to the faces of the one that it becomes: that is no contact. Once it
+ * was: 137 vertices stayed where there are 63 without contact. */
+START_TEST(what_touches_nothing_may_go)
+{
+    double alone = rest(false), guarded = rest(true);
+    ck_assert_msg(guarded < 1.4 * alone, "%g vertices, without contact %g", guarded, alone);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("remesh_energy");
     TCase *cases = kiln_test_case(suite, "energy");
     tcase_add_test(cases, balls_part_with_no_more_than_they_had);
+    tcase_add_loop_test(cases, balls_from_anywhere_keep_theirs, 0, 4);
     tcase_add_test(cases, what_flips_and_moves_take_goes_back_to_what_swings);
     tcase_add_test(cases, tolerances_may_be_parts_of_the_energy);
     tcase_add_test(cases, in_motion_collapses_cost_what_splits_gain);
+    tcase_add_test(cases, what_touches_nothing_may_go);
     return suite;
 }
