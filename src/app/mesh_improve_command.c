@@ -21,6 +21,7 @@ typedef struct improvement {
     double size;  /* m; 0: none asked for */
     kiln_thin_request thin;
     const char *metric;         /* file of sizes or metrics; NULL: none */
+    bool move_again;            /* a band is asked for */
     const char *within;         /* mesh whose surface's band is not left; NULL: the input's */
     char field[KILN_NAME_SIZE]; /* what it holds, as a field of the mesh */
 } improvement;
@@ -42,6 +43,7 @@ static kiln_status read_surface(const kiln_arguments *arguments, improvement *ou
     if (!(out->remesh.band > 0.0 && out->remesh.band <= 100.0))
         return kiln_fail(error, KILN_ERR_INPUT, "--band", 0, -1,
                          "must be above 0 and at most 100 times the usual, got %s", band);
+    out->move_again = band != NULL;
     out->ridge = degrees * KILN_PI / 180.0;
     return KILN_OK;
 }
@@ -170,6 +172,7 @@ static kiln_status improve(kiln_mesh *mesh, const improvement *how, kiln_improve
     kiln_improve_request request = {.remesh = how->remesh,
                                     .improve = how->improve,
                                     .ridge_angle = how->ridge,
+                                    .move_again = how->move_again,
                                     .whole = how->aggressive};
     kiln_sizing *field = NULL;
     KILN_TRY(find_field(mesh, how, comparison, &field, error));
@@ -227,6 +230,7 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
         kiln_input_repairs_json(repairs, &json);
         kiln_mesh_table_json(comparison, &json);
         kiln_json_bool(&json, "stopped", report->stopped);
+        kiln_json_bool(&json, "rests", report->rests);
         kiln_json_count(&json, "below_goal", report->bad_after);
         kiln_json_number(&json, "q_min_measured", report->worst_after);
         if (sized) {
@@ -259,6 +263,9 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
     if (report->bad_after && !report->stopped && !kiln_arguments_has(arguments, "aggressive"))
         printf("\n%zu tets are still below the goal%s\n", report->bad_after,
                report->outgrown ? ": it would take more than 3.5 times the tets" : "");
+    if (report->rests)
+        puts("\nas good as it gets with the surface as it is, and left alone; --band 1 lets that "
+             "move once more");
     if (report->stopped)
         puts("\nstopped early: the mesh is valid and as good as it had become");
     if (!comparison->stretched)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { GRAIN = 256 };
+enum { GRAIN = 256, TETS = 512, PART = 12 };
 
 void kiln_ring_volume_init(kiln_ring_volume *rings, kiln_context *context)
 {
@@ -19,6 +19,7 @@ void kiln_ring_volume_free(kiln_ring_volume *rings)
     kiln_array_free(rings->context, &rings->place);
     kiln_array_free(rings->context, &rings->corner);
     kiln_array_free(rings->context, &rings->kept);
+    kiln_array_free(rings->context, &rings->part);
     kiln_equations_free(&rings->equations);
     rings->rows = 0;
 }
@@ -43,6 +44,7 @@ static kiln_status list_stars(kiln_ring_volume *rings, const kiln_mesh *mesh, co
     KILN_TRY(kiln_array_reserve(rings->context, &rings->place, 16 * kept + 1, error));
     KILN_TRY(kiln_array_reserve(rings->context, &rings->corner, 4 * kept + 1, error));
     KILN_TRY(kiln_array_reserve(rings->context, &rings->kept, kept + 1, error));
+    KILN_TRY(kiln_array_reserve(rings->context, &rings->part, PART * tets + 1, error));
     rings->corner.count = rings->kept.count = 0;
     for (uint32_t t = 0; t < tets; t++)
         for (uint32_t k = 0; k < 4 && is_kept(mesh, keeps, t); k++) {
@@ -108,14 +110,28 @@ typedef struct ring_loop {
     kiln_bsr *H;
 } ring_loop;
 
-double kiln_ring_volume_gradients(const kiln_tet *tet, const double *x, double g[4][3])
+/* From the first corner to the others. */
+static void edges_of(const kiln_tet *tet, const double *x, kiln_vec3 e[4])
 {
-    kiln_vec3 p[4], e[4];
+    kiln_vec3 p[4];
     for (int k = 0; k < 4; k++)
         p[k] = kiln_v3(x[3 * (size_t)tet->v[k]], x[3 * (size_t)tet->v[k] + 1],
                        x[3 * (size_t)tet->v[k] + 2]);
     for (int k = 1; k < 4; k++)
         e[k] = kiln_v3_sub(p[k], p[0]);
+}
+
+static double volume_of(const kiln_tet *tet, const double *x)
+{
+    kiln_vec3 e[4];
+    edges_of(tet, x, e);
+    return kiln_v3_dot(kiln_v3_scale(kiln_v3_cross(e[1], e[2]), 1.0 / 6.0), e[3]);
+}
+
+double kiln_ring_volume_gradients(const kiln_tet *tet, const double *x, double g[4][3])
+{
+    kiln_vec3 e[4];
+    edges_of(tet, x, e);
     kiln_vec3 c[4] = {
         {0, 0, 0}, kiln_v3_cross(e[2], e[3]), kiln_v3_cross(e[3], e[1]), kiln_v3_cross(e[1], e[2])};
     for (int k = 1; k < 4; k++) {
@@ -130,19 +146,43 @@ double kiln_ring_volume_gradients(const kiln_tet *tet, const double *x, double g
     return kiln_v3_dot(c[3], e[3]);
 }
 
-static void find_rows(void *user, size_t chunk, size_t begin, size_t end, int worker)
+/* Each tet is in four rows: what they take from it is found once, before they sum it up. */
+
+static void find_volumes(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    const ring_loop *m = user;
+    for (size_t i = begin; i < end; i++) {
+        uint32_t t = m->rings->kept.data[i];
+        const kiln_tet *tet = &m->mesh->tet[t];
+        double volume = volume_of(tet, m->in);
+        m->rings->part.data[t] = m->from ? volume - volume_of(tet, m->from) : volume;
+    }
+}
+
+static void find_gradients(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)chunk;
     (void)worker;
     const ring_loop *m = user;
     double g[4][3];
     for (size_t i = begin; i < end; i++) {
+        uint32_t t = m->rings->kept.data[i];
+        kiln_ring_volume_gradients(&m->mesh->tet[t], m->in, g);
+        memcpy(&m->rings->part.data[PART * (size_t)t], g, sizeof g);
+    }
+}
+
+static void find_rows(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    const ring_loop *m = user;
+    for (size_t i = begin; i < end; i++) {
         double sum = 0.0;
-        for (uint64_t s = m->rings->first.data[i]; s < m->rings->first.data[i + 1]; s++) {
-            const kiln_tet *tet = &m->mesh->tet[m->rings->tet.data[s] / 4];
-            double volume = kiln_ring_volume_gradients(tet, m->in, g);
-            sum += m->from ? volume - kiln_ring_volume_gradients(tet, m->from, g) : volume;
-        }
+        for (uint64_t s = m->rings->first.data[i]; s < m->rings->first.data[i + 1]; s++)
+            sum += m->rings->part.data[m->rings->tet.data[s] / 4];
         m->out[i] = 0.25 * sum;
     }
 }
@@ -152,6 +192,7 @@ void kiln_ring_volume_find(const kiln_ring_volume *rings, const kiln_mesh *mesh,
 {
     ring_loop m = {
         .rings = (kiln_ring_volume *)rings, .mesh = mesh, .in = x, .from = from, .out = out};
+    kiln_parallel_for(rings->context, rings->kept.count, TETS, find_volumes, &m);
     kiln_parallel_for(rings->context, rings->rows, GRAIN, find_rows, &m);
 }
 
@@ -160,17 +201,15 @@ static void add_gradient_rows(void *user, size_t chunk, size_t begin, size_t end
     (void)chunk;
     (void)worker;
     const ring_loop *m = user;
-    double g[4][3];
     for (size_t i = begin; i < end; i++)
         for (uint64_t s = m->rings->first.data[i]; s < m->rings->first.data[i + 1]; s++) {
-            const kiln_tet *tet = &m->mesh->tet[m->rings->tet.data[s] / 4];
-            uint32_t own = m->rings->tet.data[s] % 4;
+            uint32_t at = m->rings->tet.data[s]; /* 4 tet + corner */
+            const double *g = &m->rings->part.data[3 * (size_t)at];
             double mean = 0.0;
-            kiln_ring_volume_gradients(tet, m->in, g);
             for (int k = 0; k < 4; k++)
-                mean += 0.25 * m->p[tet->v[k]];
+                mean += 0.25 * m->p[m->mesh->tet[at / 4].v[k]];
             for (int c = 0; c < 3; c++)
-                m->out[3 * i + c] += m->scale * mean * g[own][c];
+                m->out[3 * i + c] += m->scale * mean * g[c];
         }
 }
 
@@ -183,6 +222,7 @@ void kiln_ring_volume_add_gradient(const kiln_ring_volume *rings, const kiln_mes
                    .p = p,
                    .scale = scale,
                    .out = g};
+    kiln_parallel_for(rings->context, rings->kept.count, TETS, find_gradients, &m);
     kiln_parallel_for(rings->context, rings->rows, GRAIN, add_gradient_rows, &m);
 }
 
@@ -269,15 +309,14 @@ static void linearise_rows(void *user, size_t chunk, size_t begin, size_t end, i
     const ring_loop *m = user;
     kiln_ring_volume *r = m->rings;
     const uint64_t *start = r->equations.start.data;
-    double g[4][3];
     for (size_t i = begin; i < end; i++) {
         double *row = r->equations.value.data + 3 * start[i];
         memset(row, 0, 3 * (size_t)(start[i + 1] - start[i]) * sizeof *row);
         for (uint64_t s = r->first.data[i]; s < r->first.data[i + 1]; s++) {
-            kiln_ring_volume_gradients(&m->mesh->tet[r->tet.data[s] / 4], m->in, g);
+            const double *g = &r->part.data[PART * (size_t)(r->tet.data[s] / 4)];
             for (int k = 0; k < 4; k++)
                 for (int c = 0; c < 3; c++)
-                    row[3 * r->place.data[4 * s + k] + c] += 0.25 * g[k][c];
+                    row[3 * r->place.data[4 * s + k] + c] += 0.25 * g[3 * k + c];
         }
     }
 }
@@ -285,6 +324,7 @@ static void linearise_rows(void *user, size_t chunk, size_t begin, size_t end, i
 void kiln_ring_volume_linearise(kiln_ring_volume *rings, const kiln_mesh *mesh, const double *x)
 {
     ring_loop m = {.rings = rings, .mesh = mesh, .in = x};
+    kiln_parallel_for(rings->context, rings->kept.count, TETS, find_gradients, &m);
     kiln_parallel_for(rings->context, rings->rows, GRAIN, linearise_rows, &m);
 }
 

@@ -1,6 +1,7 @@
 /* Volume about vertices: R_i = sum V_t / 4 over the tets at i that keep theirs, as one equation for
  * each vertex (solve/equations.h): R_i(x) is what it should be. Rings have a row for every vertex
- * slot; where no tet keeps its volume there is no equation.
+ * slot; where no tet keeps its volume there is no equation. Rings have room for what their loops
+ * need: not two at a time.
  *
  * Equal order for places and pressures is not stable. `stabilise` adds what Dohrmann and Bochev
  * (2004) do: each tet lets go of the part of the pressure that is not constant in it,
@@ -23,6 +24,7 @@ typedef struct kiln_ring_volume {
     place;                 /* [entry][4] of the tet's corners in the ring */
     kiln_u32_array kept;   /* [kept tet] tet slots, ascending */
     kiln_u32_array corner; /* [kept tet][4] cliques */
+    kiln_f64_array part;   /* of loops over rows: [tet slot], or [tet slot][4][3] */
     kiln_equations equations;
 } kiln_ring_volume;
 

@@ -356,6 +356,11 @@ static void log_envelope(kiln_context *context, const char *place, const kiln_en
         kiln_log(context, KILN_LOG_WARNING,
                  "%s: a part of the surface, too thin to have an inside, is %.3g from the boundary",
                  place, e->backward);
+    if (e->parts > e->pieces)
+        kiln_log(context, KILN_LOG_WARNING,
+                 "%s: what is filled is in %zu parts, the surface is in %zu: what is thinner than "
+                 "half of %.3g may be torn; a smaller --envelope keeps it",
+                 place, e->parts, e->pieces, e->distance);
     if (e->specks > 0)
         kiln_log(context, KILN_LOG_WARNING, "%s: %zu specks smaller than %.3g filled or left out",
                  place, e->specks, e->distance);

@@ -6,6 +6,7 @@
 #include "mesh/divide.h"
 #include "mesh/reorder.h"
 #include "remesh/improve_sized.h"
+#include "remesh/measured.h"
 
 /* Attempts for each tet: ten times what bodies take that are as thick as their edges are long.
  * Plates and needles whose size does not fit them have more bad tets than could be repaired. */
@@ -84,7 +85,7 @@ static kiln_status make_thin_field(kiln_domain *domain, const kiln_mesh *mesh, k
 }
 
 static kiln_status improve(kiln_domain *domain, kiln_mesh *mesh, const kiln_sizing *field,
-                           kiln_error *error)
+                           double band, kiln_error *error)
 {
     const kiln_domain_options *options = &domain->options;
     kiln_improve_request request = {.remesh = kiln_remesh_default_options(),
@@ -92,6 +93,7 @@ static kiln_status improve(kiln_domain *domain, kiln_mesh *mesh, const kiln_sizi
     kiln_improve_report report;
     kiln_adapt_report adapted;
     request.remesh.space = options->space;
+    request.remesh.band = band;
     request.improve.goal = options->goal;
     request.stretched = domain->report.stretched;
     if (options->size == 0.0 && !options->size_at)
@@ -108,22 +110,23 @@ static kiln_status improve(kiln_domain *domain, kiln_mesh *mesh, const kiln_sizi
 
 /* How good tets that are stretched are in their metric, before and after. */
 static kiln_status adapt(kiln_domain *domain, kiln_mesh *mesh, const kiln_sizing *field,
-                         kiln_error *error)
+                         double band, kiln_error *error)
 {
     kiln_space space = domain->options.space;
     kiln_domain_report *report = &domain->report;
     kiln_metric_quality before, after;
     if (!report->stretched)
-        return improve(domain, mesh, field, error);
+        return improve(domain, mesh, field, band, error);
     KILN_TRY(kiln_metric_quality_of(mesh, space, field, &before, error));
-    KILN_TRY(improve(domain, mesh, field, error));
+    KILN_TRY(improve(domain, mesh, field, band, error));
     KILN_TRY(kiln_metric_quality_of(mesh, space, field, &after, error));
     report->worst_before = before.worst, report->worst_after = after.worst;
     report->mean_before = before.mean, report->mean_after = after.mean;
     return KILN_OK;
 }
 
-kiln_status kiln_domain_adapt(kiln_domain *domain, kiln_mesh **out, kiln_error *error)
+static kiln_status adapt_within(kiln_domain *domain, double band, kiln_mesh **out,
+                                kiln_error *error)
 {
     kiln_mesh *mesh;
     kiln_sizing *field = NULL;
@@ -133,11 +136,44 @@ kiln_status kiln_domain_adapt(kiln_domain *domain, kiln_mesh **out, kiln_error *
     if (status == KILN_OK && !field)
         status = make_field(domain, mesh, &field, error);
     if (status == KILN_OK)
-        status = adapt(domain, mesh, field, error);
+        status = adapt(domain, mesh, field, band, error);
     kiln_sizing_destroy(field);
     if (status == KILN_OK)
         *out = mesh;
     else
         kiln_mesh_destroy(mesh);
     return status;
+}
+
+/* Where few vertices make out what is curved, as the corners of a coarse arc do, all of them may go
+ * within the band, and nothing is left to give back what chords took: then it is made again in that
+ * part of the band. */
+static const double TIGHT = 0.02, KEPT = 1e-5;
+
+static double volume_off(const kiln_domain *domain, const kiln_mesh *mesh)
+{
+    kiln_space space = domain->options.space;
+    return fabs(kiln_volume_in(mesh, space) / kiln_volume_in(domain->mesh, space) - 1.0);
+}
+
+kiln_status kiln_domain_adapt(kiln_domain *domain, kiln_mesh **out, kiln_error *error)
+{
+    kiln_mesh *wide, *tight;
+    KILN_TRY(adapt_within(domain, 1.0, &wide, error));
+    *out = wide;
+    if (volume_off(domain, wide) <= KEPT)
+        return KILN_OK;
+    const kiln_domain_report first = domain->report;
+    kiln_status status = adapt_within(domain, TIGHT, &tight, error);
+    if (status != KILN_OK) {
+        kiln_mesh_destroy(wide);
+        return status;
+    }
+    bool better = volume_off(domain, tight) < volume_off(domain, wide) &&
+                  domain->report.left_below_goal <= first.left_below_goal;
+    *out = better ? tight : wide;
+    kiln_mesh_destroy(better ? wide : tight);
+    if (!better)
+        domain->report = first;
+    return KILN_OK;
 }

@@ -25,6 +25,7 @@ typedef struct mender {
     kiln_u32_array class_of; /* [tet] in the star at hand; KILN_NONE elsewhere */
     kiln_u32_array queue;
     double most;    /* m^3, of what changes sides at once */
+    double small;   /* m^3, of a body's corner that goes */
     double flipped; /* m^3, of all that has */
     bool changed;
 } mender;
@@ -149,10 +150,15 @@ static void forget_classes(mender *m, uint32_t site)
         m->class_of.data[m->star.data[i]] = KILN_NONE;
 }
 
-static bool may_flip(const mender *m, uint32_t site, uint32_t number, double volume)
+/* The smaller of two bodies that meet in a corner would lose it; there they are cut. */
+static double most_at(const mender *m, uint32_t site, bool goes)
 {
-    if (volume > m->most)
-        return false;
+    bool corner = m->domain->sites.data[site].kind == KILN_SITE_CORNER;
+    return goes && corner ? fmin(m->small, m->most) : m->most;
+}
+
+static bool may_flip(const mender *m, uint32_t site, uint32_t number)
+{
     for (uint32_t i = m->start.data[site]; i < m->start.data[site + 1]; i++) {
         uint32_t t = m->star.data[i];
         if (m->class_of.data[t] != number)
@@ -195,7 +201,7 @@ static void mend_site(mender *m, uint32_t site, uint8_t keep)
             largest = k;
     for (int k = 0; k < classes; k++) {
         bool stays = keep ? k == largest : sum[k].outside || (!hull && k == largest);
-        if (!stays && may_flip(m, site, (uint32_t)k, sum[k].volume))
+        if (!stays && sum[k].volume <= most_at(m, site, keep) && may_flip(m, site, (uint32_t)k))
             flip_class(m, site, (uint32_t)k);
     }
     forget_classes(m, site);
@@ -357,6 +363,7 @@ kiln_status kiln_domain_mend(kiln_domain *domain, kiln_error *error)
     mender m = {.domain = domain, .most = INFINITY};
     double bridged = domain->options.most_bridged * domain->report.volume_before;
     choice before = {0};
+    m.small = SMALL_OF_BRIDGED * bridged;
     kiln_status status = list_stars(&m, error);
     if (status == KILN_OK)
         status = note_choice(domain, &before, error);
@@ -364,7 +371,7 @@ kiln_status kiln_domain_mend(kiln_domain *domain, kiln_error *error)
         mend_all(&m);
         if (m.flipped > bridged) {
             go_back(&m, &before);
-            m.most = SMALL_OF_BRIDGED * bridged;
+            m.most = m.small;
             mend_all(&m);
         }
     }

@@ -65,6 +65,9 @@ static bool choose(const kiln_remesher *remesher, kiln_workspace *workspace,
 {
     const kiln_mesh *mesh = remesher->mesh;
     kiln_removal_outline outline;
+    if (ring->count == 1 && !ring->closed)
+        return kiln_removal_uncover(remesher, workspace, ring, out) &&
+               kiln_judge_may(remesher, out);
     if (!kiln_removal_outline_find(remesher, ring, &outline))
         return false;
     kiln_polygon polygons[2];

@@ -1,6 +1,9 @@
 #include "remesh/edge_removal_surface.h"
+#include "remesh/edge_removal_select.h"
 #include "remesh/space.h"
 #include "remesh/surface.h"
+
+#include <string.h>
 
 /* Part of the volume round an edge that a flip may change which makes the surface more even. */
 static const double MOST_UNFOLDED = 0.5;
@@ -145,4 +148,54 @@ bool kiln_removal_outline_change(const kiln_remesher *remesher, kiln_workspace *
              !declare_surface(remesher, workspace, ring, proposal))
         return false;
     return kiln_surface_allows(remesher, workspace, old, 2, fresh, 2, NULL);
+}
+
+/* The tets behind a surface tet, across the faces opposite b and a. False where there are none, or
+ * the edge of its other two corners is on the surface as well. */
+static bool find_behind(const kiln_mesh *mesh, const kiln_removal_ring *ring, kiln_link behind[2])
+{
+    const kiln_tet *tet = &mesh->tet[ring->tet[0]];
+    behind[0] = tet->n[kiln_tet_corner(tet, ring->b)];
+    behind[1] = tet->n[kiln_tet_corner(tet, ring->a)];
+    for (int i = 0; i < 2; i++)
+        if (kiln_link_is_surface(behind[i]) || mesh->info[behind[i] / 4].marks & KILN_MARK_LOCKED ||
+            mesh->info[behind[i] / 4].region != mesh->info[ring->tet[0]].region)
+            return false;
+    return behind[0] / 4 != behind[1] / 4 &&
+           kiln_edge_ring(mesh, ring->tet[0], kiln_tet_corner(tet, ring->v[0]),
+                          kiln_tet_corner(tet, ring->v[1]), NULL, 0)
+               .closed;
+}
+
+bool kiln_removal_uncover(const kiln_remesher *remesher, kiln_workspace *workspace,
+                          const kiln_removal_ring *ring, kiln_proposal *proposal)
+{
+    const kiln_mesh *mesh = remesher->mesh;
+    kiln_link behind[2];
+    if (remesher->judge.unfolds || !same_patch(mesh, ring) || !find_behind(mesh, ring, behind) ||
+        mesh->info[ring->tet[0]].marks & (KILN_MARK_LOCKED | KILN_MARKS_ON_FACE))
+        return false;
+    *proposal = (kiln_proposal){.kind = KILN_OP_EDGE_REMOVAL,
+                                .old = kiln_arena_array(&workspace->arena, uint32_t, 3),
+                                .fresh = kiln_arena_array(&workspace->arena, kiln_new_tet, 2),
+                                .surface = kiln_arena_array(&workspace->arena, kiln_new_face, 2),
+                                .flags = KILN_CAVITY_SURFACE,
+                                .before = ring->worst,
+                                .stamp = mesh->clock};
+    if (!proposal->old || !proposal->fresh || !proposal->surface)
+        return kiln_workspace_fail(workspace);
+    const uint32_t parent[2] = {first_face(mesh, ring), last_face(mesh, ring)};
+    proposal->old[proposal->old_count++] = ring->tet[0];
+    for (uint32_t i = 0; i < 2; i++) {
+        kiln_new_tet *same = &proposal->fresh[proposal->fresh_count++];
+        *same = (kiln_new_tet){.parent = behind[i] / 4, .slot = behind[i] / 4};
+        memcpy(same->v, mesh->tet[same->parent].v, sizeof same->v);
+        proposal->old[proposal->old_count++] = same->parent;
+        proposal->surface[proposal->surface_count++] = (kiln_new_face){
+            .tet = i, .face = behind[i] % 4, .tag = mesh->face[parent[i]].tag, .parent = parent[i]};
+    }
+    uint32_t a = ring->a, b = ring->b, p = ring->v[0], q = ring->v[1];
+    const uint32_t old[2][3] = {{a, p, b}, {a, b, q}}, fresh[2][3] = {{a, p, q}, {b, q, p}};
+    return kiln_proposal_score(remesher, workspace, proposal) &&
+           kiln_surface_allows(remesher, workspace, old, 2, fresh, 2, NULL);
 }

@@ -31,4 +31,10 @@ bool kiln_removal_outline_change(const kiln_remesher *remesher, kiln_workspace *
                                  const kiln_removal_ring *ring, const kiln_removal_outline *outline,
                                  kiln_proposal *proposal);
 
+/* The ring of a surface edge that has one tet, flat in the surface: it goes, and what is behind it
+ * is surface as it is. False where that would not be manifold, or the surface must not change like
+ * that. */
+bool kiln_removal_uncover(const kiln_remesher *remesher, kiln_workspace *workspace,
+                          const kiln_removal_ring *ring, kiln_proposal *proposal);
+
 #endif

@@ -178,6 +178,7 @@ static kiln_status fill(kiln_envelope *e, kiln_soup *surface, kiln_soup *out,
     }
     KILN_TRY(finish(e, out, report, error));
     report->tets = out->tets.count;
+    report->parts = kiln_envelope_count_parts(out);
     return tag_triangles(e, surface, out, error);
 }
 

@@ -36,6 +36,7 @@ typedef struct kiln_envelope_report {
     bool kept;             /* the boundary is within the distance, all of it */
     size_t pieces, turned; /* of the surface: topology/surface_orient.h */
     size_t cavities, open_edges;
+    size_t parts;  /* of the result; more than pieces where what is thin was lost between them */
     size_t specks; /* places smaller than the distance that were filled or left out */
     size_t tets;
     double worst_before, worst; /* quality of the cut lattice, of the result */

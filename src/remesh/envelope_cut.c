@@ -346,3 +346,21 @@ kiln_status kiln_envelope_clean(kiln_envelope *e, size_t *specks, kiln_error *er
     kiln_release(e->context, box, nodes * sizeof *box);
     return room ? KILN_OK : kiln_fail_memory(error, nodes * sizeof *box);
 }
+
+size_t kiln_envelope_count_parts(const kiln_soup *tets)
+{
+    size_t points = tets->points.count, parts = 0;
+    uint32_t *parent = kiln_resize(tets->context, NULL, 0, points * sizeof *parent);
+    if (!parent)
+        return 0;
+    for (uint32_t i = 0; i < points; i++)
+        parent[i] = i;
+    for (size_t i = 0; i < 3 * tets->tets.count; i++) {
+        const uint32_t *v = tets->tets.data[i / 3].v;
+        uint32_t a = root_of(parent, v[0]), b = root_of(parent, v[1 + i % 3]);
+        parts -= a != b;
+        parent[a < b ? b : a] = a < b ? a : b;
+    }
+    kiln_release(tets->context, parent, points * sizeof *parent);
+    return parts + points;
+}

@@ -85,6 +85,9 @@ bool kiln_envelope_is_near(const kiln_envelope *e, kiln_vec3 p, kiln_vec3 normal
 
 /* Isolated groups of nodes smaller than the distance go to the other side. */
 kiln_status kiln_envelope_clean(kiln_envelope *e, size_t *specks, kiln_error *error);
+
+/* How many parts the tets are in; 0 when out of memory. */
+size_t kiln_envelope_count_parts(const kiln_soup *tets);
 /* The part inside as a soup of tets, with nodes put on the surface or not. */
 kiln_status kiln_envelope_cut(kiln_envelope *e, bool snap, kiln_soup *out, kiln_error *error);
 

@@ -89,6 +89,7 @@ kiln_status kiln_improve_report_end(const kiln_remesher *remesher,
     report->bad_after = s.bad;
     report->short_after = s.below;
     report->changed = count_changed(remesher->mesh);
+    report->effort = kiln_remesher_effort(remesher);
     for (int k = 0; k < KILN_OP_COUNT; k++)
         report->count[k] = kiln_remesher_count(remesher, (kiln_operator)k);
     return remesher->workspace.failed ? kiln_fail_memory(error, 0) : KILN_OK;

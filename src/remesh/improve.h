@@ -59,8 +59,10 @@ typedef struct kiln_improve_report {
     size_t short_before, short_after; /* and below what was asked for */
     size_t changed;                   /* tets of the begin that are no longer there as they were */
     kiln_operator_count count[KILN_OP_COUNT];
-    bool stopped;  /* by progress */
-    bool outgrown; /* dynamic_improve: it ended because the goal asks for too many tets */
+    uint64_t effort; /* kiln_remesher_effort */
+    bool stopped;    /* by progress */
+    bool rests;      /* the whole mesh: nothing was to be gained, and nothing is changed */
+    bool outgrown;   /* dynamic_improve: it ended because the goal asks for too many tets */
 } kiln_improve_report;
 
 /* KILN_ERR_MEMORY leaves a valid mesh, improved as far as it came. */
@@ -68,6 +70,10 @@ kiln_status kiln_dynamic_improve(kiln_remesher *remesher, const kiln_improve_opt
                                  kiln_improve_report *report, kiln_error *error);
 kiln_status kiln_improve_mesh(kiln_remesher *remesher, const kiln_improve_options *options,
                               kiln_improve_report *report, kiln_error *error);
+
+/* Whether improve_mesh may be spared: the tets are well shaped in the mean, and no operator by
+ * itself has anything to gain. Changes the mesh; to be abandoned. */
+bool kiln_improve_rests(kiln_remesher *remesher, const kiln_improve_options *options);
 
 /* The figures of a report, for drivers. */
 void kiln_improve_report_begin(const kiln_remesher *remesher, const kiln_improve_options *options,

@@ -30,6 +30,12 @@ enum { CYCLES = 16 };
  * below the second figure do not become worse for the mean's sake. */
 enum { MEAN_TURNS = 2, LAST_MEAN_TURNS = 8 };
 static const double GAIN_OF_MEAN = 5e-4, SPARED = 0.4;
+/* Vertices that raise the mean are looked for in tets below this, once, in the end: all that is
+ * found is found in the first turn. Cavities of two tets' depth raise it by twice what deeper ones
+ * do, which are chosen by their worst tet. */
+static const double POOR = 0.6;
+static const kiln_insertion_effort insertion_for_mean = {
+    .depth = 2, .repairs = 24, .spread = 500, .gate = 1.4, .margin = 0.03};
 /* At the end of a cycle the worst tets alone, up to this much above the worst. */
 static const double POLISHED = 0.02, GAIN_OF_POLISH = 1e-5;
 enum { POLISHES = 32 };
@@ -38,6 +44,9 @@ enum { POLISHES = 32 };
  * repairs would go on for ever. */
 static const double REPAIRED = 0.02, GAIN_OF_REPAIR = 1e-3, FEW = 0.02;
 enum { REPAIRS = 8 };
+/* Where a mesh is at rest: its tets are well shaped in the mean, and a turn for the mean gains no
+ * more than that. */
+static const double WELL_SHAPED = 0.7, LEFT_OF_MEAN = 1e-3;
 /* Smoothing and flips take turns at most so often, while they gain that much. */
 enum { TURNS = 8 };
 static const double GAIN_OF_TURN = 1e-4;
@@ -178,21 +187,25 @@ static uint32_t patience(const standing *now)
     return now->worst < GOOD_ALREADY ? PATIENCE : PATIENCE_IF_GOOD;
 }
 
-/* One turn of the mean's operators; vertices that are crowded go in the first. */
-static void raise_mean_once(schedule *s, double level, bool first)
+/* One turn of the mean's operators. */
+static void raise_mean_once(schedule *s)
 {
     const kiln_pass_limits all = below(INFINITY);
-    kiln_pass_limits crowded = all;
-    crowded.target = level;
-    crowded.short_edge = SHORT_EDGE;
     run(s, kiln_smooth_pass, &s->mean_smoothed, &all);
     run(s, kiln_flip_pass, &s->mean_flipped, &all);
-    if (first)
-        run(s, kiln_contract_pass, &s->mean_contracted, &crowded);
 }
 
-/* The mean, with nothing worse than the worst tet is. */
-static void raise_mean(schedule *s, int turns)
+/* In the first turn vertices that are crowded go. */
+static void thin_for_mean(schedule *s, double level)
+{
+    kiln_pass_limits crowded = below(level);
+    crowded.short_edge = SHORT_EDGE;
+    run(s, kiln_contract_pass, &s->mean_contracted, &crowded);
+}
+
+/* The mean, with nothing worse than the worst tet is. In the end vertices come: at a level that is
+ * the mean, below which tets more would count as a gain that lower it. */
+static void raise_mean(schedule *s, int turns, bool last)
 {
     kiln_remesher *remesher = s->remesher;
     const kiln_judge office = remesher->judge;
@@ -201,8 +214,12 @@ static void raise_mean(schedule *s, int turns)
     remesher->judge = kiln_judge_mean(&office, &level, now.worst, SPARED);
     for (int i = 0; i < turns && level > before + GAIN_OF_MEAN && go_on(s, "mean"); i++) {
         before = level;
-        raise_mean_once(s, level, i == 0);
+        raise_mean_once(s);
+        if (i == 0)
+            thin_for_mean(s, level);
         level = stand(remesher).mean_of_all;
+        if (i == 0 && last)
+            insert_worst(s, POOR, &insertion_for_mean);
     }
     remesher->judge = office;
 }
@@ -282,11 +299,49 @@ static bool cycle(schedule *s, bool fresh)
         begin_afresh(s);
     raise_worst(s);
     polish(s);
-    raise_mean(s, MEAN_TURNS);
+    raise_mean(s, MEAN_TURNS, false);
     s->again = true;
     const standing after = stand(s->remesher);
     return after.worst > before.worst + GAIN_OF_CYCLE ||
            after.mean_of_all > before.mean_of_all + MEAN_OF_CYCLE;
+}
+
+/* One turn of the mean's operators; whether the mean rises by less than a run may leave. */
+static bool mean_rests(schedule *s)
+{
+    kiln_remesher *remesher = s->remesher;
+    const kiln_judge office = remesher->judge;
+    const kiln_pass_limits all = below(INFINITY);
+    const standing now = stand(remesher);
+    double level = now.mean_of_all;
+    remesher->judge = kiln_judge_mean(&office, &level, now.worst, SPARED);
+    run(s, kiln_flip_pass, &s->mean_flipped, &all); /* the quick ones first */
+    bool rests = stand(remesher).mean_of_all < level + LEFT_OF_MEAN;
+    if (rests) {
+        run(s, kiln_smooth_pass, &s->mean_smoothed, &all);
+        rests = stand(remesher).mean_of_all < level + LEFT_OF_MEAN;
+    }
+    remesher->judge = office;
+    return rests;
+}
+
+/* One round of insertions and what settles them. */
+static bool worst_rests(schedule *s)
+{
+    const double worst = stand(s->remesher).worst, target = fmin(worst + REACH_AGAIN, HIGH);
+    contract_all(s, target);
+    insert_worst(s, target, &kiln_insertion_hard);
+    settle(s, target);
+    return stand(s->remesher).worst < worst + GAIN_OF_CYCLE;
+}
+
+bool kiln_improve_rests(kiln_remesher *remesher, const kiln_improve_options *options)
+{
+    kiln_improve_report unused = {0};
+    schedule s = {.remesher = remesher, .options = options, .report = &unused};
+    bool rests = stand(remesher).mean_of_all >= WELL_SHAPED && mean_rests(&s) && worst_rests(&s);
+    kiln_array_free(remesher->context, &s.set);
+    return rests && go_on(&s, "rest");
 }
 
 kiln_status kiln_improve_mesh(kiln_remesher *remesher, const kiln_improve_options *options,
@@ -303,7 +358,7 @@ kiln_status kiln_improve_mesh(kiln_remesher *remesher, const kiln_improve_option
     }
     remesher->effort_end = 0;
     kiln_status status = repair_worst(&s, error);
-    raise_mean(&s, LAST_MEAN_TURNS);
+    raise_mean(&s, LAST_MEAN_TURNS, true);
     kiln_array_free(remesher->context, &s.set);
     KILN_TRY(status);
     return kiln_improve_report_end(remesher, options, report, error);

@@ -93,6 +93,7 @@ static kiln_status improve_by_other(kiln_mesh *mesh, const kiln_improve_request 
 static void add_report(kiln_improve_report *sum, const kiln_improve_report *next)
 {
     kiln_improve_report all = *next;
+    all.effort += sum->effort;
     all.tets_before = sum->tets_before;
     all.worst_before = sum->worst_before;
     all.mean_before = sum->mean_before;
@@ -111,6 +112,10 @@ static void add_report(kiln_improve_report *sum, const kiln_improve_report *next
  * are about as bad as the worst, as those of a plate are, whose thickness caps them all. */
 enum { MOST_ORDERS = 4 };
 static const double LOW = 0.5, GAIN_OF_ORDER = 0.005, LIKE_WORST = 0.02, MANY = 0.02;
+
+/* For the mean: gains of an order, part of the attempts, and a mean below which no order helps:
+ * that of thin bodies, whose thickness caps their tets. */
+static const double GAIN_OF_MEAN = 1e-3, EFFORT_FOR_MEAN = 0.33, MEAN_OF_THIN = 0.7;
 
 static bool is_held_by_few(const kiln_mesh *mesh, kiln_space space, double worst)
 {
@@ -142,6 +147,70 @@ static kiln_status improve_in_orders(kiln_mesh *mesh, const kiln_improve_request
         add_report(report, &next);
     }
     return KILN_OK;
+}
+
+/* One more run in another order, taken back where the mean falls. Whether it gained. */
+static kiln_status try_order(kiln_mesh *mesh, const kiln_improve_request *held, uint64_t effort,
+                             kiln_improve_report *report, bool *gained, kiln_error *error)
+{
+    kiln_improve_report next;
+    kiln_remesher remesher;
+    kiln_remesh_options remesh = held->remesh;
+    kiln_improve_options options = held->improve;
+    options.effort = effort;
+    options.goal = INFINITY;
+    KILN_TRY(kiln_mesh_compact(mesh, NULL, error));
+    KILN_TRY(kiln_remesher_begin(mesh, &remesh, &remesher, error));
+    kiln_status status = kiln_improve_mesh(&remesher, &options, &next, error);
+    const double gain = next.mean_after - next.mean_before;
+    *gained = status == KILN_OK && gain > GAIN_OF_MEAN;
+    if (status == KILN_OK && gain < 0.0) {
+        report->effort += next.effort;
+        report->stopped |= next.stopped;
+        kiln_remesher_abandon(&remesher);
+        return KILN_OK;
+    }
+    if (status == KILN_OK)
+        status = kiln_transfer(mesh, NULL, NULL, error);
+    add_report(report, &next);
+    kiln_remesher_end(&remesher);
+    return status;
+}
+
+/* What the mean gains by another order is less with each. It is looked for while it is there and
+ * all that takes no more than so much of the attempts that came before. */
+static kiln_status raise_mean_in_orders(kiln_mesh *mesh, const kiln_improve_request *held,
+                                        kiln_improve_report *report, kiln_error *error)
+{
+    const uint64_t end = (uint64_t)((1.0 + EFFORT_FOR_MEAN) * (double)report->effort);
+    uint64_t took = 0;
+    bool gained = report->mean_after > MEAN_OF_THIN;
+    while (gained && !report->stopped && report->effort + took < end) {
+        const uint64_t begin = report->effort;
+        KILN_TRY(try_order(mesh, held, end - begin, report, &gained, error));
+        took = report->effort - begin;
+    }
+    return KILN_OK;
+}
+
+/* A mesh at rest has had its surface's band: only by moving that once more would it gain, and so it
+ * would again with each run. */
+static kiln_status find_rest(kiln_mesh *mesh, const kiln_improve_request *request,
+                             kiln_improve_report *report, kiln_error *error)
+{
+    kiln_remesher remesher;
+    kiln_remesh_options remesh = request->remesh;
+    kiln_improve_options options = request->improve;
+    remesh.surface = KILN_SURFACE_KEEP;
+    options.goal = INFINITY;
+    KILN_TRY(kiln_remesher_begin(mesh, &remesh, &remesher, error));
+    kiln_improve_report_begin(&remesher, &options, report);
+    kiln_status status = kiln_improve_report_end(&remesher, &options, report, error);
+    report->rests = status == KILN_OK && kiln_improve_rests(&remesher, &options);
+    if (remesher.workspace.failed)
+        status = kiln_fail_memory(error, 0);
+    kiln_remesher_abandon(&remesher);
+    return status;
 }
 
 /* Sizes, then the whole mesh if that is asked for. */
@@ -209,6 +278,22 @@ static kiln_status improve_held(kiln_mesh *mesh, const kiln_improve_request *req
     return status;
 }
 
+static kiln_status improve_for_both(kiln_mesh *mesh, const kiln_improve_request *request,
+                                    const kiln_improve_request *held, kiln_improve_report *report,
+                                    kiln_error *error)
+{
+    kiln_volumes noted = {0};
+    kiln_status status = kiln_volumes_note(mesh, request->remesh.space, &noted, error);
+    if (status == KILN_OK)
+        status = improve_in_orders(mesh, request, held, report, error);
+    if (status == KILN_OK)
+        status = raise_mean_in_orders(mesh, held, report, error);
+    if (status == KILN_OK && !report->stopped)
+        status = give_back_in(mesh, held, NULL, &noted, error);
+    kiln_array_free(mesh->context, &noted);
+    return status;
+}
+
 kiln_status kiln_improve_sized(kiln_mesh *mesh, const kiln_improve_request *request,
                                const kiln_sizing *field, kiln_improve_report *report,
                                kiln_adapt_report *adapted, kiln_error *error)
@@ -220,6 +305,10 @@ kiln_status kiln_improve_sized(kiln_mesh *mesh, const kiln_improve_request *requ
     KILN_TRY(
         kiln_mark_facets(mesh, request->ridge_angle > 0.0 ? request->ridge_angle : KILN_PI, error));
     const bool other = request->whole && request->remesh.measure != KILN_MEASURE_QUALITY;
+    if (request->whole && !field && !other && !request->move_again)
+        KILN_TRY(find_rest(mesh, request, report, error));
+    if (report->rests)
+        return KILN_OK;
     const bool once =
         field ? request->keep_sizes : !request->whole || (!other && request->remesh.held);
     if (once && (!field || request->remesh.held))
@@ -235,7 +324,7 @@ kiln_status kiln_improve_sized(kiln_mesh *mesh, const kiln_improve_request *requ
     else if (other)
         status = improve_by_other(mesh, &held, report, error);
     else
-        status = improve_in_orders(mesh, request, &held, report, error);
+        status = improve_for_both(mesh, request, &held, report, error);
     kiln_surface_release(mesh->context, first);
     return status;
 }

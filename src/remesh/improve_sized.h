@@ -13,6 +13,7 @@ typedef struct kiln_improve_request {
     double longest;     /* edges in sizes that are split; 0: the preset (remesh/size_control.h) */
     bool stretched;     /* shapes count in the field's metric to the end, that of a thin body */
     bool keep_sizes;    /* the field is for shapes alone: no size control */
+    bool move_again;    /* of a mesh at rest the surface may move all the same */
     bool whole;         /* the whole mesh as good as it gets; else tets below the goal only */
 } kiln_improve_request;
 

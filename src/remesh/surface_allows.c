@@ -60,14 +60,26 @@ static facet facet_of(const kiln_remesher *remesher, const kiln_place *place, co
     return f;
 }
 
+static double longest_of(const facet *f)
+{
+    double longest = 0.0;
+    for (int k = 0; k < 3; k++)
+        longest = fmax(longest, kiln_v3_norm(kiln_v3_sub(f->p[(k + 1) % 3], f->p[k])));
+    return longest;
+}
+
 /* Sine by which rounding may turn the normal; the plane of a needle says nothing. */
 static double noise_of(const change *c, const facet *f)
 {
     const double most = 1e-7;
-    double longest = 0.0;
-    for (int k = 0; k < 3; k++)
-        longest = fmax(longest, kiln_v3_norm(kiln_v3_sub(f->p[(k + 1) % 3], f->p[k])));
-    return fmin(1e-9 + c->surface->rounding * longest / f->area, most);
+    return fmin(1e-9 + c->surface->rounding * longest_of(f) / f->area, most);
+}
+
+/* Less high than the band is wide: it may turn over without a point of it leaving the band. */
+static bool is_needle(const facet *f)
+{
+    double longest = longest_of(f);
+    return f->area < KILN_BAND_OF_EDGE * longest * longest;
 }
 
 static bool lies_in(const change *c, const facet *f, const facet *plane)
@@ -100,7 +112,7 @@ static bool is_exact(const change *c)
 static bool turns_too_far(const change *c)
 {
     for (size_t i = 0; i < c->old_count; i++)
-        for (size_t j = 0; j < c->fresh_count; j++)
+        for (size_t j = 0; j < c->fresh_count && !is_needle(&c->old[i]); j++)
             if (kiln_v3_dot(c->old[i].normal, c->fresh[j].normal) <= FLIP_COSINE)
                 return true;
     return false;

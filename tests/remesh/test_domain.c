@@ -2,9 +2,13 @@
 
 #include "fixtures.h"
 #include "geom/tet_quality.h"
+#include "mesh/shapes.h"
 #include "remesh/shape_change.h"
 #include "support.h"
 #include "topology/import.h"
+
+#include <stdio.h>
+#include <string.h>
 
 static kiln_mesh *remesh(const kiln_mesh *mesh, double size, kiln_domain_report *report)
 {
@@ -55,6 +59,50 @@ START_TEST(a_box_keeps_faces_edges_and_corners)
         ck_assert_int_ne(out->face[f].tag, 0);
     kiln_mesh_destroy(out);
     kiln_mesh_destroy(box);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* A gear without tags, so that its flat sides are not known as such. */
+static kiln_mesh *gear(kiln_context *context)
+{
+    static const double tooth[5][2] = {{0, 0.8}, {0.25, 0.8}, {0.35, 1}, {0.65, 1}, {0.75, 0.8}};
+    enum { TEETH = 12 };
+    char points[2000] = "points=";
+    const char *settings[] = {points, "depth=0.3", "h=0.3"};
+    for (size_t i = 0; i < 5 * TEETH; i++) {
+        const double *at = tooth[i % 5];
+        double a = 2.0 * KILN_PI * ((double)(i / 5) + at[0]) / TEETH;
+        size_t used = strlen(points);
+        snprintf(points + used, sizeof points - used, "%s%.6f,%.6f", i ? " " : "", at[1] * cos(a),
+                 at[1] * sin(a));
+    }
+    size_t count;
+    const kiln_shape *const *shapes = kiln_shapes(&count);
+    const kiln_shape *polygon;
+    kiln_build_options options = kiln_build_default_options();
+    kiln_mesh *mesh;
+    kiln_soup soup;
+    kiln_soup_init(&soup, context);
+    ck_assert_int_eq(kiln_shape_find(shapes, count, "polygon", &polygon, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_shape_make(polygon, 3, settings, &soup, NULL), KILN_OK);
+    soup.triangles.count = soup.triangle_tags.count = 0;
+    soup.edges.count = soup.edge_tags.count = soup.ridges.count = soup.corners.count = 0;
+    ck_assert_int_eq(kiln_mesh_build(context, &soup, &options, &mesh, NULL, NULL), KILN_OK);
+    kiln_soup_free(&soup);
+    return mesh;
+}
+
+/* Its arcs have one corner each: when these go, nothing curved is left to give back what chords
+ * took. */
+START_TEST(coarse_arcs_keep_their_volume)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = gear(context), *out = remesh(mesh, 0.0, NULL);
+    double volume = world_volume(mesh);
+    ck_assert_double_eq_tol(world_volume(out), volume, 1e-4 * volume);
+    kiln_mesh_destroy(out);
+    kiln_mesh_destroy(mesh);
     kiln_context_destroy(context);
 }
 END_TEST
@@ -197,6 +245,56 @@ START_TEST(bodies_that_meet_in_an_edge_keep_their_shape)
     ck_assert_uint_eq(kiln_test_surface_of(out).components, 1);
     kiln_mesh_destroy(out);
     kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* Turned, so that no two planes of either are told apart by rounding; the second is a mirror image.
+ */
+static kiln_vec3 turned(kiln_vec3 p)
+{
+    const double c = cos(0.6), s = sin(0.6);
+    p = kiln_v3(c * p.x - s * p.y, s * p.x + c * p.y, p.z);
+    return kiln_v3(p.x, c * p.y - s * p.z, s * p.y + c * p.z);
+}
+
+static kiln_mesh *cubes_at_a_corner(kiln_context *context, kiln_vec3 shift)
+{
+    kiln_soup a = kiln_test_soup(context, "box", "n=3"), b = kiln_test_soup(context, "box", "n=3");
+    kiln_build_options options = kiln_build_default_options();
+    kiln_mesh *mesh;
+    for (size_t i = 0; i < a.points.count; i++) {
+        kiln_vec3 p = a.points.data[i];
+        a.points.data[i] = turned(p);
+        b.points.data[i] = turned(kiln_v3_add(kiln_v3(1.0 - p.x, p.y, p.z), shift));
+    }
+    for (size_t i = 0; i < b.tets.count; i++) {
+        uint32_t *v = b.tets.data[i].v, first = v[0];
+        v[0] = v[1];
+        v[1] = first;
+    }
+    b.triangles.count = b.triangle_tags.count = 0;
+    a.triangles.count = a.triangle_tags.count = 0;
+    ck_assert_int_eq(kiln_soup_append(&a, &b, 0, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_mesh_build(context, &a, &options, &mesh, NULL, NULL), KILN_OK);
+    kiln_soup_free(&a);
+    kiln_soup_free(&b);
+    return mesh;
+}
+
+/* They are cut there, and neither loses its corner. */
+START_TEST(cubes_that_meet_in_a_corner_keep_it)
+{
+    kiln_context *context = kiln_test_context(1);
+    for (int i = 0; i < 4; i++) {
+        kiln_mesh *mesh =
+            cubes_at_a_corner(context, kiln_v3(1.0, i & 1 ? -1.0 : 1.0, i & 2 ? -1.0 : 1.0));
+        kiln_mesh *out = remesh(mesh, 0.0, NULL);
+        ck_assert_double_eq_tol(world_volume(out), 2.0, 1e-9);
+        ck_assert_uint_eq(out->parts.count, 2);
+        kiln_mesh_destroy(out);
+        kiln_mesh_destroy(mesh);
+    }
     kiln_context_destroy(context);
 }
 END_TEST
@@ -494,9 +592,11 @@ Suite *kiln_test_suite(void)
     TCase *tcase = kiln_test_case(suite, "domain");
     tcase_add_test(tcase, a_box_keeps_faces_edges_and_corners);
     tcase_add_test(tcase, curved_bodies_keep_their_volume);
+    tcase_add_test(tcase, coarse_arcs_keep_their_volume);
     tcase_add_test(tcase, overlapping_bodies_become_one);
     tcase_add_test(tcase, touching_bodies_become_one_and_others_do_not);
     tcase_add_test(tcase, bodies_that_meet_in_an_edge_keep_their_shape);
+    tcase_add_test(tcase, cubes_that_meet_in_a_corner_keep_it);
     tcase_add_test(tcase, overlapping_balls_become_one);
     tcase_add_test(tcase, the_other_space_follows);
     tcase_add_test(tcase, merged_bodies_have_no_common_material_space);

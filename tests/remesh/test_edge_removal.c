@@ -466,6 +466,86 @@ START_TEST(no_tet_is_carved_out)
 }
 END_TEST
 
+/* A quad of two tets with apex 4 below, and on it a tet of its four corners, whose edge 0-2 is a
+ * ridge in the surface with that tet alone; `under`: what is beneath it. */
+static void start_lid(rhombus *r, double bend, double scale, bool under)
+{
+    kiln_vec3 point[6];
+    rhombus_points(0.8, bend, scale, point);
+    kiln_soup_tet tet[3] = {{{0, 1, 2, 3}}, {{0, 1, 3, 4}}, {{1, 2, 3, 4}}};
+    for (int i = 0; i < 3; i++) {
+        const uint32_t *v = tet[i].v;
+        if (kiln_tet_volume(point[v[0]], point[v[1]], point[v[2]], point[v[3]]) < 0)
+            tet[i] = (kiln_soup_tet){{v[1], v[0], v[2], v[3]}};
+    }
+    r->tets = under ? 3 : 2;
+    r->ring.context = kiln_test_context(1);
+    r->ring.mesh =
+        kiln_test_mesh_of(r->ring.context, 5, point, r->tets, tet, NULL, KILN_BUILD_STRICT);
+    kiln_remesh_options options = kiln_remesh_default_options();
+    begin(&r->ring, &options);
+}
+
+/* The only tet of a surface edge goes where it lies flat in the surface: what is behind it is that
+ * surface. Not where that turns by more than 8 degrees, or one of its other faces is surface too.
+ */
+START_TEST(a_flat_lid_goes)
+{
+    static const struct {
+        double bend;
+        bool under, goes;
+    } cases[] = {{0.02, true, true}, {0.2, true, false}, {0.02, false, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (int s = 0; s < 3; s++) {
+            rhombus r;
+            start_lid(&r, cases[i].bend, (double[3]){1.0, 1e-6, 1e6}[s], cases[i].under);
+            kiln_mesh *mesh = r.ring.mesh;
+            kiln_proposal proposal;
+            double volume = kiln_mesh_volume(mesh);
+            bool made = propose_diagonal(&r, &proposal);
+            ck_assert_msg(made == cases[i].goes, "case %zu: %d", i, made);
+            if (made) {
+                ck_assert_double_lt(proposal.before, 0.15);
+                ck_assert_int_eq(kiln_remesher_apply(&r.ring.remesher, &proposal), KILN_ACCEPTED);
+                ck_assert_uint_eq(mesh->table[KILN_ON_TET].live, 2);
+                ck_assert_double_eq_tol(kiln_mesh_volume(mesh) / volume, 1.0, 0.06);
+            }
+            kiln_test_audit(mesh);
+            finish(&r.ring);
+        }
+}
+END_TEST
+
+/* A face that is a needle, 2 % as high as it is long, has no normal that a flip would have to keep.
+ */
+START_TEST(needles_turn)
+{
+    for (int s = 0; s < 3; s++) {
+        kiln_vec3 point[6];
+        rhombus r;
+        double scale = (double[3]){1.0, 1e-6, 1e6}[s];
+        rhombus_points(0.8, 0.0, scale, point);
+        /* 1 is all but on the edge 0-2, and a little below it */
+        point[1] = kiln_v3_scale(kiln_v3(0.8, 0.385, -0.005), scale);
+        kiln_soup_tet tet[2] = {{{0, 1, 2, 4}}, {{0, 2, 3, 4}}};
+        for (int i = 0; i < 2; i++) {
+            const uint32_t *v = tet[i].v;
+            if (kiln_tet_volume(point[v[0]], point[v[1]], point[v[2]], point[v[3]]) < 0)
+                tet[i] = (kiln_soup_tet){{v[1], v[0], v[2], v[3]}};
+        }
+        r.ring.context = kiln_test_context(1);
+        r.ring.mesh = kiln_test_mesh_of(r.ring.context, 5, point, 2, tet, NULL, KILN_BUILD_STRICT);
+        kiln_remesh_options options = kiln_remesh_default_options();
+        begin(&r.ring, &options);
+        kiln_proposal proposal;
+        ck_assert(propose_diagonal(&r, &proposal));
+        ck_assert_int_eq(kiln_remesher_apply(&r.ring.remesher, &proposal), KILN_ACCEPTED);
+        kiln_test_audit(r.ring.mesh);
+        finish(&r.ring);
+    }
+}
+END_TEST
+
 /* Both sides of an interface take the same new diagonal: 4-4. Regions keep their volume. */
 START_TEST(interface_edge)
 {
@@ -544,6 +624,8 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, flat_surface_edge);
     tcase_add_test(all, bent_surface_edge);
     tcase_add_test(all, surface_edge_refused);
+    tcase_add_test(all, a_flat_lid_goes);
+    tcase_add_test(all, needles_turn);
     tcase_add_test(all, no_tet_is_carved_out);
     tcase_add_test(all, interface_edge);
     tcase_add_test(all, tets_without_a_free_vertex);

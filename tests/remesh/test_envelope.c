@@ -175,6 +175,33 @@ START_TEST(volumes_are_right)
 }
 END_TEST
 
+/* A neck that is too thin for the envelope is lost, and the parts it held together are counted. */
+START_TEST(parts_are_counted)
+{
+    kiln_context *context = kiln_test_context(1);
+    for (int thin = 0; thin < 2; thin++) {
+        kiln_soup solid = kiln_test_soup(context, "cylinder", "radius=0.5 height=3 h=0.25"), out;
+        kiln_envelope_report report;
+        double low = INFINITY;
+        for (size_t i = 0; i < solid.points.count; i++)
+            low = fmin(low, solid.points.data[i].z);
+        for (size_t i = 0; i < solid.points.count && thin; i++) {
+            kiln_vec3 *p = &solid.points.data[i];
+            double part = fabs(p->z - low - 1.5) < 0.6 ? 0.004 : 1.0;
+            *p = kiln_v3(part * p->x, part * p->y, p->z);
+        }
+        kiln_envelope_options options = {.distance = 0.05};
+        kiln_soup_init(&out, context);
+        ck_assert_int_eq(kiln_envelope_fill(&solid, "s", &options, &out, &report, NULL), KILN_OK);
+        ck_assert_uint_eq(report.pieces, 1);
+        ck_assert_uint_eq(report.parts, 1 + thin);
+        kiln_soup_free(&solid);
+        kiln_soup_free(&out);
+    }
+    kiln_context_destroy(context);
+}
+END_TEST
+
 START_TEST(what_cannot_be_meant)
 {
     kiln_context *context = kiln_test_context(1);
@@ -233,6 +260,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, broken_surfaces_are_filled);
     tcase_add_test(all, threads_and_units_do_not_matter);
     tcase_add_test(all, volumes_are_right);
+    tcase_add_test(all, parts_are_counted);
     tcase_add_test(all, what_cannot_be_meant);
     tcase_add_test(all, allocations_may_fail);
     return suite;
