@@ -1,7 +1,7 @@
 -- A tap drips: water comes out of a disk of 4 mm, hangs, necks, breaks, and a drop of some 60 mm^3 falls.
 --
 -- The inlet is the end of the tap: its rim holds the surface. How large the drop is says the balance of its weight and
--- the tension along the rim, of which a part of about two thirds falls (Harkins and Brown 1919: 58.6 mm^3 where water comes
+-- the tension along the rim, of which a part of about two thirds falls (Harkins and Brown 1919: 60.3 mm^3 where water comes
 -- endlessly slowly). What comes while the neck breaks falls with it: the faster the tap, the larger the drop.
 --
 --   kiln run scenes/tap.lua -o out/tap

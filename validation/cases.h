@@ -34,6 +34,7 @@ KILN_VALIDATION_CASE(domain, merge, QUICK, "M2: two cubes that overlap become on
 KILN_VALIDATION_CASE(fill, fill_mend, QUICK, "surfaces with cracks, turned and double triangles")
 KILN_VALIDATION_CASE(fill, fill_envelope, BRIEF,
                      "surfaces broken at random: filled, and within their envelope")
+KILN_VALIDATION_CASE(fill, fill_holes, BRIEF, "surfaces with holes wider than their envelope")
 KILN_VALIDATION_CASE(determinism, threads, QUICK, "one thread or several: the same bits")
 KILN_VALIDATION_CASE(determinism, rollback, QUICK, "a change taken back leaves the same bits")
 KILN_VALIDATION_CASE(determinism, renumbering, QUICK,
@@ -154,6 +155,7 @@ KILN_VALIDATION_CASE(saddle, closed, QUICK, "liquids that walls close in, and sq
 KILN_VALIDATION_CASE(liquid, L10, SLOW, "the front of a dam break: Martin and Moyce")
 KILN_VALIDATION_CASE(liquid, L14, BRIEF, "a thread of water: Rayleigh and Plateau")
 KILN_VALIDATION_CASE(inlets, inlets, BRIEF, "what flows in, what flows out, what is left of it")
+KILN_VALIDATION_CASE(drip, L15, BRIEF, "a drop falls from a tube: Harkins and Brown")
 KILN_VALIDATION_CASE(heat, H1, SLOW, "a bar warmed at its end")
 KILN_VALIDATION_CASE(heat, H2, SLOW, "a wave of heat in an insulated cube: order")
 KILN_VALIDATION_CASE(heat, H3, QUICK, "a slab and a small cube cool in air")

@@ -134,7 +134,7 @@ void kiln_archive_word(kiln_mesh *mesh, kiln_word word, uint32_t index)
         kiln_archive_touch(mesh, KILN_ON_TET, index / 4);
     else if (word <= KILN_WORD_VERTEX_TWIN)
         kiln_archive_touch(mesh, KILN_ON_VERTEX, index);
-    else if (word <= KILN_WORD_FACE_TAG)
+    else if (word <= KILN_WORD_FACE_TWIN)
         kiln_archive_touch(mesh, KILN_ON_FACE, index);
     else
         kiln_archive_touch(mesh, KILN_ON_TET, index);

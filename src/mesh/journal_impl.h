@@ -98,6 +98,8 @@ KILN_INLINE uint32_t *kiln_word_address(kiln_mesh *mesh, kiln_word word, uint32_
         return &mesh->face[index].at;
     case KILN_WORD_FACE_TAG:
         return (uint32_t *)&mesh->face[index].tag;
+    case KILN_WORD_FACE_TWIN:
+        return &mesh->face[index].twin;
     case KILN_WORD_TET_MARKS:
         return &mesh->info[index].marks;
     case KILN_WORD_TET_REGION:

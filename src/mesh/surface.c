@@ -65,3 +65,19 @@ kiln_status kiln_mesh_surface_topology(const kiln_mesh *mesh, kiln_surface_topol
     kiln_array_free(mesh->context, &s.seen);
     return status;
 }
+
+double kiln_mesh_surface_area(const kiln_mesh *mesh)
+{
+    double area = 0.0;
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
+        if (!kiln_face_live(mesh, f))
+            continue;
+        uint32_t at = mesh->face[f].at;
+        kiln_vec3 corner[3];
+        for (int k = 0; k < 3; k++)
+            corner[k] = mesh->x[mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]]];
+        area += 0.5 * kiln_v3_norm(kiln_v3_cross(kiln_v3_sub(corner[1], corner[0]),
+                                                 kiln_v3_sub(corner[2], corner[0])));
+    }
+    return area;
+}

@@ -15,4 +15,7 @@ typedef struct kiln_surface_topology {
 kiln_status kiln_mesh_surface_topology(const kiln_mesh *mesh, kiln_surface_topology *out,
                                        kiln_error *error);
 
+/* m^2, of all of it in the world. */
+double kiln_mesh_surface_area(const kiln_mesh *mesh);
+
 #endif

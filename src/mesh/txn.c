@@ -296,6 +296,11 @@ kiln_verdict kiln_txn_set_face_tag(kiln_txn *txn, uint32_t face, int32_t tag)
     return set_word(txn->mesh, KILN_WORD_FACE_TAG, face, (uint32_t)tag);
 }
 
+kiln_verdict kiln_txn_part_face(kiln_txn *txn, uint32_t face)
+{
+    return set_word(txn->mesh, KILN_WORD_FACE_TWIN, face, 0);
+}
+
 kiln_verdict kiln_txn_set_vertex(kiln_txn *txn, uint32_t vertex, uint32_t set, uint32_t clear)
 {
     uint32_t flags = (txn->mesh->vertex[vertex].flags & ~clear) | set;

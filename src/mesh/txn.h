@@ -76,6 +76,9 @@ kiln_verdict kiln_txn_fill_body(kiln_txn *txn, uint32_t body, const kiln_field *
 /* Logged attributes. Marks of an edge or face go to all tets that have it. */
 kiln_verdict kiln_txn_set_region(kiln_txn *txn, uint32_t tet, int32_t region);
 kiln_verdict kiln_txn_set_face_tag(kiln_txn *txn, uint32_t face, int32_t tag);
+/* It is no side of a crack any more: what was opened has parted, and need not change as its other
+ * side does. */
+kiln_verdict kiln_txn_part_face(kiln_txn *txn, uint32_t face);
 kiln_verdict kiln_txn_set_vertex(kiln_txn *txn, uint32_t vertex, uint32_t set, uint32_t clear);
 kiln_verdict kiln_txn_mark_tet(kiln_txn *txn, uint32_t tet, uint32_t set, uint32_t clear);
 kiln_verdict kiln_txn_mark_face(kiln_txn *txn, uint32_t tet, uint32_t face, int shift, bool on);

@@ -11,9 +11,10 @@
 #include "base/clock.h"
 #include "fem/offset.h"
 #include "geom/tet_quality.h"
+#include "mesh/surface.h"
 #include "mesh/walk.h"
 #include "remesh/nearby.h"
-#include "remesh/transfer.h"
+#include "sim/pass.h"
 #include "sim/remeshing.h"
 #include "topology/assign.h"
 #include "topology/gap.h"
@@ -63,6 +64,7 @@ typedef struct merging {
 } merging;
 
 typedef struct tally {
+    merging *merging;
     size_t merges, tets;
     double volume;
 } tally;
@@ -232,32 +234,6 @@ static bool is_small(const merging *m, const kiln_facing *facing)
     return mesh->parts.data[a].tets + (a == b ? 0 : mesh->parts.data[b].tets) <= SMALL;
 }
 
-/* Of all surfaces. */
-static double area_of(const kiln_mesh *mesh)
-{
-    double area = 0.0;
-    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
-        if (!kiln_face_live(mesh, f))
-            continue;
-        uint32_t at = mesh->face[f].at;
-        kiln_vec3 corner[3];
-        for (int k = 0; k < 3; k++)
-            corner[k] = mesh->x[mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]]];
-        area += 0.5 * kiln_v3_norm(kiln_v3_cross(kiln_v3_sub(corner[1], corner[0]),
-                                                 kiln_v3_sub(corner[2], corner[0])));
-    }
-    return area;
-}
-
-static double volume_of(const kiln_mesh *mesh)
-{
-    double sum = 0.0;
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
-        if (kiln_tet_live(mesh, t))
-            sum += kiln_mesh_tet_volume(mesh, t);
-    return sum;
-}
-
 /* Of tets that have changed since. */
 static double worst_of(const kiln_mesh *mesh, uint32_t since)
 {
@@ -283,7 +259,7 @@ static kiln_verdict try_width(merging *m, kiln_txn *txn, const kiln_facing *faci
     const kiln_mesh *mesh = txn->mesh;
     double room = room_for(m, facing);
     uint32_t since = mesh->clock;
-    double area = area_of(mesh), volume = volume_of(mesh);
+    double area = kiln_mesh_surface_area(mesh), volume = kiln_mesh_volume(mesh);
     bool clear = true, small = is_small(m, facing); /* the face may go */
     kiln_txn inner = kiln_txn_begin(txn->mesh);
     if (!inner.depth)
@@ -291,12 +267,12 @@ static kiln_verdict try_width(merging *m, kiln_txn *txn, const kiln_facing *faci
     m->seen.count = 0;
     kiln_verdict verdict = kiln_gap_fill(&inner, &gap, &m->seen, report);
     if (verdict == KILN_ACCEPTED) {
-        report->volume = volume_of(mesh) - volume;
+        report->volume = kiln_mesh_volume(mesh) - volume;
         m->crowded |= report->volume > room && small;
     }
     double worst = verdict == KILN_ACCEPTED ? worst_of(mesh, since) : 0.0;
     if (verdict == KILN_ACCEPTED &&
-        (report->volume > room || area_of(mesh) > area ||
+        (report->volume > room || kiln_mesh_surface_area(mesh) > area ||
          kiln_solid_is_clear(m->world->solid, since, false, &clear, NULL, NULL) != KILN_OK ||
          !clear || worst < *least))
         verdict = KILN_REFUSED_JUDGED;
@@ -355,19 +331,6 @@ static bool is_as_before(const merging *m, const kiln_facing *facing)
            part_of_vertex(mesh, facing->vertex) < m->body.count;
 }
 
-static kiln_verdict merge_all(merging *m, kiln_txn *txn, tally *sum)
-{
-    for (size_t i = 0; i < m->nearby.sights.count; i++) {
-        const kiln_facing *facing = &m->nearby.sights.data[i];
-        if (!m->near.data[facing->vertex] || !is_as_before(m, facing) || is_held(m, facing->vertex))
-            continue;
-        kiln_verdict verdict = try_sight(m, txn, facing, sum);
-        if (verdict != KILN_ACCEPTED)
-            return verdict;
-    }
-    return KILN_ACCEPTED;
-}
-
 /* Before parts are settled: bodies as they were, and what they are now. */
 static kiln_status list_merged(merging *m, kiln_error *error)
 {
@@ -381,9 +344,29 @@ static kiln_status list_merged(merging *m, kiln_error *error)
     return KILN_OK;
 }
 
-static kiln_verdict join_bodies(kiln_mesh *mesh)
+static kiln_verdict merge_all(void *user, kiln_txn *txn, bool *changed)
 {
+    tally *sum = user;
+    merging *m = sum->merging;
+    for (size_t i = 0; i < m->nearby.sights.count; i++) {
+        const kiln_facing *facing = &m->nearby.sights.data[i];
+        if (!m->near.data[facing->vertex] || !is_as_before(m, facing) || is_held(m, facing->vertex))
+            continue;
+        kiln_verdict verdict = try_sight(m, txn, facing, sum);
+        if (verdict != KILN_ACCEPTED)
+            return verdict;
+    }
+    *changed = sum->merges > 0;
+    return list_merged(m, NULL) == KILN_OK ? KILN_ACCEPTED : KILN_REFUSED_MEMORY;
+}
+
+static kiln_verdict join_bodies(void *user, kiln_transfer_options *transfer)
+{
+    const merging *m = ((const tally *)user)->merging;
+    kiln_mesh *mesh = m->world->mesh;
     const kiln_field *body = kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_BODY);
+    transfer->merged = m->merged.data;
+    transfer->merged_count = m->merged.count;
     kiln_txn txn = kiln_txn_begin(mesh);
     if (!txn.depth)
         return KILN_REFUSED_MEMORY;
@@ -391,43 +374,16 @@ static kiln_verdict join_bodies(kiln_mesh *mesh)
         &txn, kiln_parts_join_bodies(&txn, (const uint32_t *)(const void *)body->data));
 }
 
-static kiln_status merge_in_pass(merging *m, tally *sum, kiln_error *error)
-{
-    kiln_world *world = m->world;
-    kiln_txn txn = kiln_txn_begin(world->mesh);
-    kiln_verdict verdict = txn.depth ? merge_all(m, &txn, sum) : KILN_REFUSED_MEMORY;
-    kiln_status status = list_merged(m, error);
-    if (txn.depth)
-        verdict = kiln_txn_settle(&txn, status == KILN_OK ? verdict : KILN_REFUSED_MEMORY);
-    if (verdict == KILN_ACCEPTED && sum->merges > 0)
-        verdict = join_bodies(world->mesh);
-    if (verdict != KILN_ACCEPTED)
-        return kiln_txn_fail(verdict, error);
-    if (sum->merges == 0)
-        return KILN_OK;
-    const kiln_transfer_options transfer = {.mass = KILN_FIELD_MASS,
-                                            .even = KILN_FIELD_EVEN,
-                                            .merged = m->merged.data,
-                                            .merged_count = m->merged.count};
-    KILN_TRY(kiln_transfer(world->mesh, &transfer, NULL, error));
-    KILN_TRY(kiln_world_carry(world, NULL, error));
-    return kiln_changes_note_pass(&m->changes, world->mesh, error);
-}
-
 static kiln_status merge(merging *m, tally *sum, kiln_error *error)
 {
     kiln_world *world = m->world;
     double started = kiln_wall_seconds();
-    kiln_changes_start(&m->changes, world->mesh);
-    KILN_TRY(kiln_archive_begin(world->mesh, error));
-    kiln_status status = merge_in_pass(m, sum, error);
-    if (status != KILN_OK || sum->merges == 0) {
-        kiln_archive_rollback(world->mesh);
-        return status;
-    }
-    kiln_archive_end(world->mesh);
-    KILN_TRY(kiln_changes_close(&m->changes, world->mesh, error));
-    KILN_TRY(kiln_world_changed(world, &m->changes, error));
+    bool changed;
+    const kiln_pass pass = {
+        .user = sum, .changes = &m->changes, .change = merge_all, .settled = join_bodies};
+    KILN_TRY(kiln_pass_make(world, &pass, &changed, error));
+    if (!changed)
+        return KILN_OK;
     m->state.merges += sum->merges;
     m->work.remesh_seconds = kiln_wall_seconds() - started;
     /* What bdf2 remembers is of parts that were two. */
@@ -453,7 +409,7 @@ static double waited(const merging *m, const tally *sum, double steps)
 static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
 {
     merging *m = self;
-    tally sum = {0};
+    tally sum = {.merging = m};
     m->crowded = false;
     m->work = (kiln_remesh_work){0};
     double started = kiln_wall_seconds();

@@ -5,9 +5,10 @@
  * enough for the surface to be less, so that tension draws it wider. Amounts, momentum and angular
  * momentum go over as in all remeshing (remesh/transfer.h). Droplets that are smaller than what
  * breaks may be taken away (remesh.droplets), and are counted. */
+#include "mesh/surface.h"
 #include "mesh/walk.h"
-#include "remesh/transfer.h"
 #include "sim/droplets.h"
+#include "sim/pass.h"
 #include "sim/through.h"
 #include "topology/film.h"
 #include "topology/neck.h"
@@ -16,8 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the widest neck that breaks, how far about it is looked. */
-static const double REACH = 1.5;
+/* Of the widest neck that breaks, how far about it is looked; and where matter is less deep than
+ * such a part of it, that part as far: what hangs on a thin neck may be small, and would lie in the
+ * ball as a tip does. */
+static const double REACH = 1.5, NEARER[] = {1.0, 0.5, 0.25};
+enum { REACHES = sizeof NEARER / sizeof NEARER[0] };
 /* Of its width, how far each end draws back: the first that does, if possible with its room taken
  * up elsewhere at once; otherwise the recovery of volume does that. */
 static const double BACK[] = {0.25, 0.35, 0.5, 0.15};
@@ -33,6 +37,7 @@ static const double DROPLET = 0.5;
 /* Where liquid is to break. */
 typedef struct site {
     bool in_film;
+    double reach;   /* m, of the ball in which the neck was found */
     kiln_neck neck; /* one of these */
     kiln_film film;
 } site;
@@ -204,22 +209,35 @@ static kiln_status next_site(pinch *p, site **next, kiln_error *error)
     return KILN_OK;
 }
 
+/* The ball of the search is that of the last look. */
+static kiln_status find_neck(pinch *p, uint32_t tet, double depth, site *s, bool *found,
+                             kiln_error *error)
+{
+    *found = false;
+    s->in_film = false;
+    for (int i = 0; i < REACHES && depth < NEARER[i] * widest(p) && !*found; i++) {
+        s->reach = p->search.reach = REACH * NEARER[i] * widest(p);
+        KILN_TRY(kiln_neck_find(&p->search, p->world->mesh, tet, &s->neck, found, error));
+        *found = *found && width_of(s) < NEARER[i] * widest(p);
+    }
+    return KILN_OK;
+}
+
 static kiln_status look_at(pinch *p, uint32_t face, double depth, uint32_t tet, kiln_error *error)
 {
     const kiln_mesh *mesh = p->world->mesh;
     site *s;
     bool found;
     KILN_TRY(next_site(p, &s, error));
-    KILN_TRY(kiln_neck_find(&p->search, mesh, tet, &s->neck, &found, error));
+    KILN_TRY(find_neck(p, tet, depth, s, &found, error));
     p->looked.data[tet] = 1;
-    s->in_film = false;
-    if (found && width_of(s) < widest(p)) {
-        note_looked(p, p->search.reach, s->neck.centre);
+    if (found) {
+        note_looked(p, s->reach, s->neck.centre);
         p->sites.count +=
             drawn_out(p, &p->search.ball, s->neck.normal) > 0.0 && is_free(p, &s->neck);
         return KILN_OK;
     }
-    note_looked(p, 0.25 * p->search.reach, kiln_tet_centre(mesh, tet, mesh->x));
+    note_looked(p, 0.25 * REACH * widest(p), kiln_tet_centre(mesh, tet, mesh->x));
     KILN_TRY(kiln_film_find(&p->films, mesh, face, depth, tet, &s->film, &found, error));
     s->in_film = true;
     p->sites.count += found && width_of(s) < widest(p) &&
@@ -251,7 +269,7 @@ static void take_apart(pinch *p)
         for (size_t j = 0; j < kept; j++)
             alone &=
                 kiln_v3_norm(kiln_v3_sub(centre_of(&p->sites.data[i]),
-                                         centre_of(&p->sites.data[j]))) > 4.0 * p->search.reach;
+                                         centre_of(&p->sites.data[j]))) > 4.0 * REACH * widest(p);
         if (!alone)
             continue;
         site other = p->sites.data[kept];
@@ -280,7 +298,6 @@ static kiln_status find_sites(pinch *p, kiln_error *error)
     size_t tets = mesh->table[KILN_ON_TET].used;
     p->sites.count = 0;
     KILN_TRY(note_solid(p, error));
-    p->search.reach = REACH * widest(p);
     p->films.radius = HOLE * widest(p);
     KILN_TRY(kiln_array_reserve(p->world->context, &p->looked, tets + 1, error));
     memset(p->looked.data, 0, tets * sizeof *p->looked.data);
@@ -310,27 +327,10 @@ static int32_t tag_beside(const kiln_mesh *mesh, const site *s)
     return 0;
 }
 
-/* Of all surfaces. */
-static double area_of(const kiln_mesh *mesh)
-{
-    double area = 0.0;
-    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
-        if (!kiln_face_live(mesh, f))
-            continue;
-        uint32_t at = mesh->face[f].at;
-        kiln_vec3 corner[3];
-        for (int k = 0; k < 3; k++)
-            corner[k] = mesh->x[mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]]];
-        area += 0.5 * kiln_v3_norm(kiln_v3_cross(kiln_v3_sub(corner[1], corner[0]),
-                                                 kiln_v3_sub(corner[2], corner[0])));
-    }
-    return area;
-}
-
 static kiln_verdict try_neck(pinch *p, kiln_txn *txn, const site *s, double back, bool refill)
 {
     const kiln_neck_break how = {.back = back * width_of(s),
-                                 .reach = p->search.reach,
+                                 .reach = s->reach,
                                  .quality = LEAST_QUALITY * p->world->scene->remesh.quality,
                                  .refill = refill,
                                  .tag = tag_beside(txn->mesh, s),
@@ -352,7 +352,7 @@ static kiln_verdict try_film(pinch *p, kiln_txn *txn, const site *s)
 static bool is_better(const pinch *p, double before, uint32_t since)
 {
     bool clear;
-    return area_of(p->world->mesh) <= before &&
+    return kiln_mesh_surface_area(p->world->mesh) <= before &&
            kiln_solid_is_clear(p->world->solid, since, false, &clear, NULL, NULL) == KILN_OK &&
            clear;
 }
@@ -361,7 +361,7 @@ static bool is_better(const pinch *p, double before, uint32_t since)
  * time, and a film becomes thinner. */
 static kiln_verdict try_break(pinch *p, kiln_txn *txn, const site *s, int way)
 {
-    double before = area_of(txn->mesh);
+    double before = kiln_mesh_surface_area(txn->mesh);
     uint32_t since = txn->mesh->clock;
     kiln_txn inner = kiln_txn_begin(txn->mesh);
     if (!inner.depth)
@@ -373,8 +373,16 @@ static kiln_verdict try_break(pinch *p, kiln_txn *txn, const site *s, int way)
     return kiln_txn_settle(&inner, verdict);
 }
 
-static kiln_verdict break_all(pinch *p, kiln_txn *txn, size_t *broken, size_t *holes)
+/* What has broken in a step. */
+typedef struct broken {
+    pinch *pinch;
+    size_t necks, films;
+} broken;
+
+static kiln_verdict break_all(void *user, kiln_txn *txn, bool *changed)
 {
+    broken *sum = user;
+    pinch *p = sum->pinch;
     for (size_t i = 0; i < p->sites.count; i++) {
         const site *s = &p->sites.data[i];
         kiln_verdict verdict = KILN_REFUSED_JUDGED;
@@ -383,48 +391,29 @@ static kiln_verdict break_all(pinch *p, kiln_txn *txn, size_t *broken, size_t *h
             if (verdict == KILN_REFUSED_MEMORY)
                 return verdict;
         }
-        *broken += verdict == KILN_ACCEPTED && !s->in_film;
-        *holes += verdict == KILN_ACCEPTED && s->in_film;
+        *changed |= verdict == KILN_ACCEPTED;
+        sum->necks += verdict == KILN_ACCEPTED && !s->in_film;
+        sum->films += verdict == KILN_ACCEPTED && s->in_film;
     }
     return KILN_ACCEPTED;
-}
-
-static kiln_status break_in_pass(pinch *p, size_t *broken, size_t *holes, kiln_error *error)
-{
-    kiln_world *world = p->world;
-    kiln_txn txn = kiln_txn_begin(world->mesh);
-    kiln_verdict verdict = txn.depth ? break_all(p, &txn, broken, holes) : KILN_REFUSED_MEMORY;
-    if (txn.depth)
-        verdict = kiln_txn_settle(&txn, verdict);
-    if (verdict != KILN_ACCEPTED)
-        return kiln_txn_fail(verdict, error);
-    const kiln_transfer_options transfer = {.mass = KILN_FIELD_MASS, .even = KILN_FIELD_EVEN};
-    KILN_TRY(kiln_transfer(world->mesh, &transfer, NULL, error));
-    KILN_TRY(kiln_world_carry(world, NULL, error));
-    return kiln_changes_note_pass(&p->changes, world->mesh, error);
 }
 
 static kiln_status change_mesh(pinch *p, kiln_error *error)
 {
     kiln_world *world = p->world;
-    size_t broken = 0, holes = 0;
-    kiln_changes_start(&p->changes, world->mesh);
-    KILN_TRY(kiln_archive_begin(world->mesh, error));
-    kiln_status status = break_in_pass(p, &broken, &holes, error);
-    if (status != KILN_OK || broken + holes == 0) {
-        kiln_archive_rollback(world->mesh);
-        return status;
-    }
-    kiln_archive_end(world->mesh);
-    KILN_TRY(kiln_changes_close(&p->changes, world->mesh, error));
-    KILN_TRY(kiln_world_changed(world, &p->changes, error));
-    p->state.breaks += broken;
-    p->state.holes += holes;
+    broken sum = {.pinch = p};
+    bool changed;
+    const kiln_pass pass = {.user = &sum, .changes = &p->changes, .change = break_all};
+    KILN_TRY(kiln_pass_make(world, &pass, &changed, error));
+    if (!changed)
+        return KILN_OK;
+    p->state.breaks += sum.necks;
+    p->state.holes += sum.films;
     /* What bdf2 remembers is of parts that were one. */
     world->state.clock.h_before = 0.0;
     kiln_log(world->context, KILN_LOG_INFO,
-             "%zu necks of liquid break and %zu holes open in films at %.6g s", broken, holes,
-             world->state.clock.time);
+             "%zu necks of liquid break and %zu holes open in films at %.6g s", sum.necks,
+             sum.films, world->state.clock.time);
     return KILN_OK;
 }
 
@@ -457,43 +446,31 @@ static kiln_status find_droplets(pinch *p, bool *some, kiln_error *error)
     return KILN_OK;
 }
 
-static kiln_status remove_in_pass(pinch *p, kiln_error *error)
+static kiln_verdict take_droplets(void *user, kiln_txn *txn, bool *changed)
 {
+    pinch *p = user;
     kiln_world *world = p->world;
     bool gives = world->scene->remesh.droplets == KILN_DROPLETS_MERGE;
     for (uint32_t t = 0; t < world->mesh->table[KILN_ON_TET].used && !gives; t++)
         if (kiln_tet_live(world->mesh, t) && is_droplet(p, world->mesh, t))
             kiln_passed_add(&p->state.gone, world, t);
-    kiln_txn txn = kiln_txn_begin(world->mesh);
-    kiln_verdict verdict = txn.depth ? KILN_ACCEPTED : KILN_REFUSED_MEMORY;
-    if (verdict == KILN_ACCEPTED && gives)
-        verdict = kiln_droplets_give(world, &txn, p->small.data, &p->state.given);
-    if (verdict == KILN_ACCEPTED)
-        verdict = kiln_tets_remove(&txn, is_droplet, p, 0, NULL);
-    if (txn.depth)
-        verdict = kiln_txn_settle(&txn, verdict);
-    if (verdict != KILN_ACCEPTED)
-        return kiln_txn_fail(verdict, error);
-    KILN_TRY(kiln_world_carry(world, NULL, error));
-    return kiln_changes_note_pass(&p->changes, world->mesh, error);
+    kiln_verdict verdict =
+        gives ? kiln_droplets_give(world, txn, p->small.data, &p->state.given) : KILN_ACCEPTED;
+    *changed = true;
+    return verdict == KILN_ACCEPTED ? kiln_tets_remove(txn, is_droplet, p, 0, NULL) : verdict;
 }
 
 static kiln_status remove_droplets(pinch *p, kiln_error *error)
 {
     kiln_world *world = p->world;
-    kiln_changes_start(&p->changes, world->mesh);
-    KILN_TRY(kiln_archive_begin(world->mesh, error));
-    kiln_status status = remove_in_pass(p, error);
-    if (status != KILN_OK) {
-        kiln_archive_rollback(world->mesh);
-        return status;
-    }
-    kiln_archive_end(world->mesh);
-    KILN_TRY(kiln_changes_close(&p->changes, world->mesh, error));
+    bool changed;
+    const kiln_pass pass = {
+        .user = p, .changes = &p->changes, .change = take_droplets, .lets_go = true};
+    KILN_TRY(kiln_pass_make(world, &pass, &changed, error));
     kiln_log(world->context, KILN_LOG_INFO,
              "droplets of %.3g m^3 so far are gone, of %.3g m^3 went to others, at %.6g s",
              p->state.gone.volume, p->state.given.volume, world->state.clock.time);
-    return kiln_world_changed(world, &p->changes, error);
+    return KILN_OK;
 }
 
 static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)

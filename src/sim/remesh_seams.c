@@ -181,7 +181,8 @@ kiln_status kiln_local_find_seams(kiln_local *l, kiln_error *error)
         return KILN_OK;
     look_at_faces(l);
     find_sharp(l);
-    const kiln_fair_options options = {l->seams.open.data, may_go, l, LEAST_TURN};
+    const kiln_fair_options options = {
+        .open = l->seams.open.data, .may_go = may_go, .user = l, .least = LEAST_TURN};
     KILN_TRY(kiln_fair(world->mesh, &options, l->seams.shift.data, &moved, error));
     if (moved > 0)
         measure(l);

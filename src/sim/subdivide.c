@@ -4,8 +4,7 @@
  * of momentum and angular momentum goes to the vertices that stay (remesh/transfer.h). */
 #include "mesh/rewind.h"
 #include "mesh/txn.h"
-#include "remesh/transfer.h"
-#include "sim/world_impl.h"
+#include "sim/pass.h"
 #include "topology/subdivide.h"
 
 typedef struct subdivide {
@@ -64,17 +63,6 @@ static kiln_status find_tets(subdivide *s, kiln_error *error)
     return KILN_OK;
 }
 
-/* What the pass that is open has changed, to all who keep something of it. */
-static kiln_status end_pass(subdivide *s, kiln_error *error)
-{
-    kiln_world *world = s->world;
-    KILN_TRY(kiln_world_carry(world, NULL, error));
-    KILN_TRY(kiln_changes_note_pass(&s->changes, world->mesh, error));
-    kiln_archive_end(world->mesh);
-    KILN_TRY(kiln_changes_close(&s->changes, world->mesh, error));
-    return kiln_world_changed(world, &s->changes, error);
-}
-
 /* Columns that are carried over by hand are saved as they are before the pass: taken back in the
  * middle of it they would have rows of vertices that are gone. */
 static kiln_status begin_pass(subdivide *s, kiln_error *error)
@@ -82,8 +70,7 @@ static kiln_status begin_pass(subdivide *s, kiln_error *error)
     kiln_mesh *mesh = s->world->mesh;
     if (kiln_mesh_field(mesh, KILN_ON_VERTEX, "contact_with"))
         KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, "contact_with", KILN_SAVE_COPY, error));
-    kiln_changes_start(&s->changes, mesh);
-    return kiln_archive_begin(mesh, error);
+    return kiln_pass_begin(s->world, &s->changes, error);
 }
 
 /* Vertices take their fields linearly, as places are: nothing of what moves is other than it was.
@@ -98,7 +85,8 @@ static kiln_status before_step(void *self, const kiln_moment *moment, kiln_error
     KILN_TRY(begin_pass(s, error));
     s->changed = true;
     KILN_TRY(kiln_subdivide(s->world->mesh, s->may.data, &s->splits, error));
-    return end_pass(s, error);
+    KILN_TRY(kiln_pass_end(s->world, &s->changes, NULL, error));
+    return kiln_world_changed(s->world, &s->changes, error);
 }
 
 static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
@@ -113,8 +101,8 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
     KILN_TRY(kiln_solid_note_past(world->solid, error));
     KILN_TRY(begin_pass(s, error));
     KILN_TRY(kiln_undo_subdivision(world->mesh, &s->splits, &left, error));
-    KILN_TRY(kiln_transfer(world->mesh, &transfer, NULL, error));
-    KILN_TRY(end_pass(s, error));
+    KILN_TRY(kiln_pass_end(world, &s->changes, &transfer, error));
+    KILN_TRY(kiln_world_changed(world, &s->changes, error));
     kiln_solid_restore_past(world->solid);
     if (left > 0)
         kiln_log(

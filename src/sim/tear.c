@@ -10,8 +10,8 @@
 #include "fem/smooth_gradient.h"
 #include "geom/sym3.h"
 #include "mesh/rewind.h"
-#include "remesh/transfer.h"
 #include "sim/boundary.h"
+#include "sim/pass.h"
 #include "sim/through.h"
 #include "topology/concave.h"
 #include "topology/tear.h"
@@ -520,9 +520,18 @@ static kiln_verdict try_tear(tear *t, kiln_txn *txn, const site *s, double part,
     return kiln_txn_settle(&inner, verdict);
 }
 
+/* What has torn in a step. */
+typedef struct torn {
+    tear *tear;
+    uint64_t count;
+    double area; /* m^2, of one side */
+} torn;
+
 /* A part tears once in a step: then its stress is another. */
-static kiln_verdict tear_all(tear *t, kiln_txn *txn, uint64_t *torn, double *area)
+static kiln_verdict tear_all(void *user, kiln_txn *txn, bool *changed)
 {
+    torn *sum = user;
+    tear *t = sum->tear;
     t->parts.count = 0;
     for (size_t i = 0, tried = 0; i < t->sites.count; i++, tried++) {
         const site *s = &t->sites.data[i];
@@ -540,49 +549,29 @@ static kiln_verdict tear_all(tear *t, kiln_txn *txn, uint64_t *torn, double *are
             return KILN_REFUSED_MEMORY;
         tried = 0;
         t->goes_on |= !report.apart;
-        *torn += 1;
-        *area += report.area;
+        sum->count += 1;
+        sum->area += report.area;
+        *changed = true;
     }
     return KILN_ACCEPTED;
-}
-
-static kiln_status tear_in_pass(tear *t, uint64_t *torn, double *area, kiln_error *error)
-{
-    kiln_world *world = t->world;
-    kiln_txn txn = kiln_txn_begin(world->mesh);
-    kiln_verdict verdict = txn.depth ? tear_all(t, &txn, torn, area) : KILN_REFUSED_MEMORY;
-    if (txn.depth)
-        verdict = kiln_txn_settle(&txn, verdict);
-    if (verdict != KILN_ACCEPTED)
-        return kiln_txn_fail(verdict, error);
-    const kiln_transfer_options transfer = {.mass = KILN_FIELD_MASS, .even = KILN_FIELD_EVEN};
-    KILN_TRY(kiln_transfer(world->mesh, &transfer, NULL, error));
-    KILN_TRY(kiln_world_carry(world, NULL, error));
-    return kiln_changes_note_pass(&t->changes, world->mesh, error);
 }
 
 static kiln_status change_mesh(tear *t, kiln_error *error)
 {
     kiln_world *world = t->world;
-    uint64_t torn = 0;
-    double area = 0.0;
-    kiln_changes_start(&t->changes, world->mesh);
-    KILN_TRY(kiln_archive_begin(world->mesh, error));
-    kiln_status status = tear_in_pass(t, &torn, &area, error);
-    if (status != KILN_OK || torn == 0) {
-        kiln_archive_rollback(world->mesh);
-        return status;
-    }
-    kiln_archive_end(world->mesh);
-    KILN_TRY(kiln_changes_close(&t->changes, world->mesh, error));
-    KILN_TRY(kiln_world_changed(world, &t->changes, error));
-    t->state.tears += torn;
-    t->state.area += area;
+    torn sum = {.tear = t};
+    bool changed;
+    const kiln_pass pass = {.user = &sum, .changes = &t->changes, .change = tear_all};
+    KILN_TRY(kiln_pass_make(world, &pass, &changed, error));
+    if (!changed)
+        return KILN_OK;
+    t->state.tears += sum.count;
+    t->state.area += sum.area;
     t->state.rest = 1;
     /* What bdf2 remembers is of parts that were one. */
     world->state.clock.h_before = 0.0;
     kiln_log(world->context, KILN_LOG_INFO, "liquid tears at %llu places, %.3g m^2, at %.6g s",
-             (unsigned long long)torn, area, world->state.clock.time);
+             (unsigned long long)sum.count, sum.area, world->state.clock.time);
     return KILN_OK;
 }
 

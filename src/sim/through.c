@@ -3,7 +3,7 @@
 
 #include "fem/offset.h"
 #include "mesh/classify.h"
-#include "mesh/txn.h"
+#include "sim/pass.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -193,14 +193,11 @@ static kiln_status pass(kiln_through *t, const bool *layers, kiln_error *error)
 static kiln_status change_mesh(kiln_through *t, const bool *layers, kiln_error *error)
 {
     kiln_world *world = t->world;
-    kiln_changes_start(&t->changes, world->mesh);
-    KILN_TRY(kiln_archive_begin(world->mesh, error));
+    KILN_TRY(kiln_pass_begin(world, &t->changes, error));
     KILN_TRY(pass(t, layers, error));
-    KILN_TRY(kiln_world_carry(world, NULL, error));
-    KILN_TRY(kiln_changes_note_pass(&t->changes, world->mesh, error));
-    kiln_archive_end(world->mesh);
-    KILN_TRY(kiln_changes_close(&t->changes, world->mesh, error));
-    KILN_TRY(kiln_mesh_classify(world->mesh, kiln_world_ridge_angle(world), error));
+    KILN_TRY(kiln_pass_end(world, &t->changes, NULL, error));
+    /* The rims of the patches alone: liquid has no edges by its angles (waterline.c). */
+    KILN_TRY(kiln_mesh_classify(world->mesh, KILN_PI, error));
     return kiln_world_changed(world, &t->changes, error);
 }
 

@@ -1,6 +1,8 @@
-/* The module of the line where liquid ends on an obstacle that it wets: after each step it is drawn
- * anew on the mesh, as a feature that remeshing keeps to and may divide. Liquid has no other edges
- * but those at its walls. What remeshing makes off the obstacle is not on it. */
+/* The module of the lines on liquid: after each step that where it ends on an obstacle that it wets
+ * is drawn anew on the mesh, as a feature that remeshing keeps to and may divide. Liquid has no
+ * other edges but those at its walls: what is sharp (the rim it began with, where it tore, a crest)
+ * is round in a moment, and as a feature would stay there and hold its vertices for ever. What
+ * remeshing makes off the obstacle is not on it. */
 #include "mesh/classify.h"
 #include "mesh/rewind.h"
 #include "mesh/walk.h"
@@ -21,18 +23,9 @@ typedef struct waterline {
     kiln_f64_array area;  /* [vertex slot] a third of that of its faces */
 } waterline;
 
-static bool has_wetting(const kiln_scene *scene)
-{
-    for (size_t o = 0; o < scene->obstacles.count; o++)
-        if (scene->obstacles.data[o].contact_angle < 180.0)
-            return true;
-    return false;
-}
-
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)
 {
-    if (!kiln_scene_has_liquid(world->scene) || !world->remeshes ||
-        !(has_wetting(world->scene) || world->melts))
+    if (!kiln_scene_has_liquid(world->scene) || !world->remeshes)
         return KILN_OK;
     waterline *w = kiln_module_make(world, sizeof *w, self, error);
     if (!w)

@@ -176,7 +176,7 @@ typedef struct kiln_stats {
  * error (a function of the scene, memory), mesh, clock and modules are those of the last accepted
  * step, bit for bit: the step may be made again, and what is written then is that state. */
 typedef struct kiln_diagnosis {
-    char text[640];
+    char text[800];
 } kiln_diagnosis;
 kiln_status kiln_world_step(kiln_world *world, double stop, kiln_stats *stats, bool *gave_up,
                             kiln_diagnosis *diagnosis, kiln_error *error);

@@ -119,6 +119,9 @@ const double *kiln_world_contact(const kiln_world *world);
 #define KILN_FIELD_GAP    "contact_gap"
 #define KILN_FIELD_SLIP   "contact_slip"
 
+/* boundary.c: the vertices of a hold, ascending. */
+const kiln_u32_array *kiln_world_held(const kiln_world *world, size_t hold);
+
 /* diagnosis.c. What came of the last step, in words. */
 const char *kiln_world_outcome_text(const kiln_world *world, char *buffer, size_t size);
 void kiln_world_diagnose(const kiln_world *world, double tried, kiln_diagnosis *diagnosis);

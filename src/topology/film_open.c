@@ -26,15 +26,6 @@ static bool leaves(void *user, const kiln_mesh *mesh, uint32_t tet)
     return kiln_idset_has(&((const opening *)user)->leaving, tet);
 }
 
-static double volume_of(const kiln_mesh *mesh)
-{
-    double sum = 0.0;
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
-        if (kiln_tet_live(mesh, t))
-            sum += kiln_mesh_tet_volume(mesh, t);
-    return sum;
-}
-
 static kiln_vec3 aside(const opening *o, uint32_t vertex)
 {
     kiln_vec3 r = kiln_v3_sub(o->txn->mesh->x[vertex], o->film->centre);
@@ -98,7 +89,7 @@ static kiln_verdict open_in(opening *o)
     for (size_t i = 0; i < tets->count; i++)
         kiln_idset_add(&o->leaving, kiln_idset_at(&o->leaving, tets->data[i]), tets->data[i], 0);
     kiln_repair_report repaired = {0};
-    double before = volume_of(mesh);
+    double before = kiln_mesh_volume(mesh);
     uint32_t beside = tet_beside(o);
     if (beside == KILN_NONE)
         return KILN_REFUSED_JUDGED;
@@ -111,7 +102,7 @@ static kiln_verdict open_in(opening *o)
         verdict = round_rim(o);
     if (verdict != KILN_ACCEPTED)
         return verdict;
-    return kiln_tet_live(mesh, beside) ? thicken(o, beside, before - volume_of(mesh))
+    return kiln_tet_live(mesh, beside) ? thicken(o, beside, before - kiln_mesh_volume(mesh))
                                        : KILN_REFUSED_JUDGED;
 }
 

@@ -257,7 +257,9 @@ static kiln_verdict open_and_draw(drawing *d)
         verdict = kiln_manifold_repair(d->txn, d->how->tag, NULL);
     if (verdict == KILN_ACCEPTED)
         verdict = draw_side(d, faces, 0);
-    return verdict == KILN_ACCEPTED ? draw_side(d, &d->across, 1) : verdict;
+    if (verdict == KILN_ACCEPTED)
+        verdict = draw_side(d, &d->across, 1);
+    return verdict == KILN_ACCEPTED ? kiln_open_part(d->txn) : verdict;
 }
 
 kiln_verdict kiln_neck_open(kiln_txn *txn, const kiln_neck *neck, const kiln_neck_break *how)

@@ -6,7 +6,11 @@
 #include "topology/split.h"
 #include "topology/weld.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+/* Of the length of an edge, how far sides are from each other that have parted. */
+static const double APART = 1e-3;
 
 /* A face left, by its lower name, and the edge of it that a ring is divided at (0: none). */
 typedef struct open_choice {
@@ -332,5 +336,71 @@ kiln_verdict kiln_open_vertex(kiln_txn *txn, uint32_t vertex, int32_t tag, uint3
     kiln_verdict verdict = separate_star(&o, txn, vertex);
     *copies = o.report.copies;
     opener_free(&o);
+    return verdict;
+}
+
+typedef struct side {
+    uint32_t twin, face;
+} side;
+
+typedef KILN_ARRAY_OF(side)
+side_array;
+
+static int by_twin(const void *p, const void *q)
+{
+    const side *a = p, *b = q;
+    if (a->twin != b->twin)
+        return a->twin < b->twin ? -1 : 1;
+    return (a->face > b->face) - (a->face < b->face);
+}
+
+static kiln_vec3 middle_of(const kiln_mesh *mesh, uint32_t face, double *edge)
+{
+    uint32_t at = mesh->face[face].at;
+    kiln_vec3 x[3];
+    for (int k = 0; k < 3; k++)
+        x[k] = mesh->x[mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]]];
+    *edge = kiln_v3_norm(kiln_v3_sub(x[1], x[0]));
+    return kiln_v3_scale(kiln_v3_add(kiln_v3_add(x[0], x[1]), x[2]), 1.0 / 3.0);
+}
+
+static bool are_apart(const kiln_mesh *mesh, uint32_t a, uint32_t b)
+{
+    double edge, other;
+    kiln_vec3 way = kiln_v3_sub(middle_of(mesh, a, &edge), middle_of(mesh, b, &other));
+    return kiln_v3_norm(way) > APART * fmax(edge, other);
+}
+
+/* A side that was divided has left its number to all its pieces. */
+static bool has_parted(const kiln_mesh *mesh, const side_array *sides, size_t i)
+{
+    const side *all = sides->data;
+    size_t first = i, end = i + 1;
+    while (first > 0 && all[first - 1].twin == all[i].twin)
+        first--;
+    while (end < sides->count && all[end].twin == all[i].twin)
+        end++;
+    for (size_t j = first; j < end; j++)
+        if (j != i && !are_apart(mesh, all[i].face, all[j].face))
+            return false;
+    return true;
+}
+
+kiln_verdict kiln_open_part(kiln_txn *txn)
+{
+    const kiln_mesh *mesh = txn->mesh;
+    side_array sides = {0};
+    kiln_verdict verdict = KILN_ACCEPTED;
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used && verdict == KILN_ACCEPTED; f++)
+        if (kiln_face_live(mesh, f) && mesh->face[f].twin != 0 &&
+            kiln_array_push(mesh->context, &sides, ((side){mesh->face[f].twin, f}), NULL) !=
+                KILN_OK)
+            verdict = KILN_REFUSED_MEMORY;
+    if (sides.count)
+        qsort(sides.data, sides.count, sizeof *sides.data, by_twin);
+    for (size_t i = 0; i < sides.count && verdict == KILN_ACCEPTED; i++)
+        if (has_parted(mesh, &sides, i))
+            verdict = kiln_txn_part_face(txn, sides.data[i].face);
+    kiln_array_free(mesh->context, &sides);
     return verdict;
 }

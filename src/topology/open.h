@@ -16,6 +16,10 @@ typedef struct kiln_open_report {
 kiln_verdict kiln_open_faces(kiln_txn *txn, const uint32_t *faces, size_t count, int32_t tag,
                              kiln_open_report *report);
 
+/* Of all that was opened, what has parted is surface as any other from now on: as sides of a crack
+ * its faces would stay as they are in all remeshing. */
+kiln_verdict kiln_open_part(kiln_txn *txn);
+
 /* The first step alone: the vertex gets one copy per class of its star that faces marked
  * KILN_MARK_SPLIT_FACE (and the surface) separate; the class with the lowest tet keeps it. */
 kiln_verdict kiln_open_vertex(kiln_txn *txn, uint32_t vertex, int32_t tag, uint32_t *copies);

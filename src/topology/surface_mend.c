@@ -12,6 +12,8 @@
 #define OF_EDGE 0.1
 /* A triangle is flat when its height is this part of its longest edge: rounding, not shape. */
 #define FLAT 0x1p-40
+/* Two diagonals are in one plane where they pass each other by no more than this part of them. */
+#define OF_DIAGONAL 1e-3
 
 typedef struct mending {
     kiln_context *context;
@@ -495,6 +497,78 @@ static size_t count_unused(mending *m)
     return unused;
 }
 
+/* The corner of a triangle that is not on this side of it. */
+static uint32_t opposite(const mending *m, uint32_t side)
+{
+    return m->s->triangles.data[side / 3].v[(side + 2) % 3];
+}
+
+/* Whether two diagonals meet, up to what may be welded and what rounding may do. */
+static bool do_meet(const mending *m, const kiln_edge_slot *one, const kiln_edge_slot *other)
+{
+    const kiln_vec3 *p = m->s->points.data;
+    kiln_vec3 a = kiln_v3_sub(p[one->high], p[one->low]);
+    kiln_vec3 b = kiln_v3_sub(p[other->high], p[other->low]);
+    kiln_vec3 n = kiln_v3_cross(a, b);
+    double off = fabs(kiln_v3_dot(n, kiln_v3_sub(p[other->low], p[one->low])));
+    double shorter = sqrt(fmin(kiln_v3_norm2(a), kiln_v3_norm2(b)));
+    double rounding = DBL_EPSILON * (kiln_v3_norm(p[one->low]) + shorter);
+    return off <= (fmin(m->report->weld, OF_DIAGONAL * shorter) + 8.0 * rounding) * kiln_v3_norm(n);
+}
+
+/* Two triangles that share an edge and look the same way. */
+static bool is_quad(const mending *m, const kiln_edge_slot *edge)
+{
+    const kiln_soup_triangle *triangles = m->s->triangles.data;
+    for (int i = 0; i < 2 && edge->count == 2; i++) { /* as they were when the edges were listed */
+        const uint32_t *v = triangles[edge->side[i] / 3].v, k = edge->side[i] % 3;
+        uint32_t a = v[k], b = v[(k + 1) % 3];
+        if (!((a == edge->low && b == edge->high) || (a == edge->high && b == edge->low)))
+            return false;
+    }
+    return edge->count == 2 && !kiln_edge_is_turned(edge, triangles);
+}
+
+static void flip(mending *m, const kiln_edge_slot *edge)
+{
+    kiln_soup_triangle *t[2];
+    uint32_t end[2], corner[2];
+    for (int i = 0; i < 2; i++) {
+        t[i] = &m->s->triangles.data[edge->side[i] / 3];
+        end[i] = t[i]->v[edge->side[i] % 3];
+        corner[i] = opposite(m, edge->side[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        t[i]->v[0] = corner[i];
+        t[i]->v[1] = end[i];
+        t[i]->v[2] = corner[!i];
+    }
+}
+
+/* Where two bodies touch in a quadrilateral one may have it cut by the one diagonal and the other
+ * by the other: the second is flipped, and they have the same triangles there. */
+static kiln_status match_diagonals(mending *m, kiln_error *error)
+{
+    KILN_TRY(kiln_edge_table_build(&m->edges, m->context, m->s->triangles.data,
+                                   m->s->triangles.count, error));
+    for (size_t i = 0; i < m->edges.size; i++) {
+        const kiln_edge_slot *edge = &m->edges.slots[i];
+        if (!is_quad(m, edge))
+            continue;
+        uint32_t c = opposite(m, edge->side[0]), d = opposite(m, edge->side[1]);
+        if (c == d)
+            continue;
+        const kiln_edge_slot *other = kiln_edge_table_find(&m->edges, c, d);
+        if (!is_quad(m, other))
+            continue;
+        uint32_t a = opposite(m, other->side[0]), b = opposite(m, other->side[1]);
+        bool same = (a == edge->low && b == edge->high) || (a == edge->high && b == edge->low);
+        if (same && do_meet(m, edge, other))
+            flip(m, other);
+    }
+    return KILN_OK;
+}
+
 static kiln_status mend(const kiln_soup *in, const kiln_mend_options *options, mending *m,
                         kiln_error *error)
 {
@@ -508,6 +582,7 @@ static kiln_status mend(const kiln_soup *in, const kiln_mend_options *options, m
     if (m->report->weld > DBL_EPSILON * diagonal)
         KILN_TRY(weld_points(m, m->report->weld, all, error));
     drop_flat(m);
+    KILN_TRY(match_diagonals(m, error));
     KILN_TRY(drop_doubles(m, error));
     KILN_TRY(cut_junctions(m, error));
     drop_points(m);

@@ -443,7 +443,9 @@ static kiln_verdict part_sides(tearing *t)
         }
     if (verdict == KILN_ACCEPTED && !have_parted(t, way))
         verdict = KILN_REFUSED_JUDGED;
-    return verdict == KILN_ACCEPTED ? refill(t, edge) : verdict;
+    if (verdict == KILN_ACCEPTED)
+        verdict = refill(t, edge);
+    return verdict == KILN_ACCEPTED ? kiln_open_part(t->txn) : verdict;
 }
 
 static kiln_verdict tear_from(tearing *t, uint32_t tet)

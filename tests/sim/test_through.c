@@ -143,6 +143,42 @@ START_TEST(test_features)
 }
 END_TEST
 
+/* Liquid that is free has no edges by angles, neither those it began with nor where a layer comes
+ * in; the rim of the inlet is one. */
+START_TEST(test_free_edges)
+{
+    static const char jet[] =
+        "local V = { 0.1, 0, 0 }\n"
+        "return scene { duration = 100, step = { integrator = 'bdf2', dt = 0.1 },\n"
+        "bodies = { body { shape = shape.box { lx = 0.3, ly = 0.1, lz = 0.1, n = 2 },\n"
+        "  velocity = V, material = material { density = 1000, viscosity = 1, liquid = liquid {} } "
+        "} "
+        "},\n" REMESH "through = through { inlets = { { velocity = V, layer = 0.05,\n"
+        "  where = select.half_space { point = { 1e-6, 0, 0 }, normal = { -1, 0, 0 } } } } } }\n";
+    kiln_error error = {0};
+    context = kiln_test_context(1);
+    ck_assert_msg(load(jet, &error) == KILN_OK, "%s", error.message);
+    kiln_scene_body *body = &kiln_scene_file_scene(file)->bodies.data[0];
+    for (size_t i = 0; i < body->mesh.triangle_tags.count; i++)
+        body->mesh.triangle_tags.data[i] = 1;
+    kiln_world *world = scene_world(kiln_scene_file_scene(file));
+    kiln_stats stats;
+    for (int i = 0; i < 12; i++)
+        stats = scene_step(world, 100.0);
+    ck_assert_double_gt(stats.in_volume, 0.0);
+    const kiln_mesh *mesh = kiln_world_mesh(world);
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++)
+        for (int k = 0; k < 3 && kiln_face_live(mesh, f); k++) {
+            uint32_t at = mesh->face[f].at, t = at / 4;
+            uint32_t a = kiln_face_corner[at % 4][k], b = kiln_face_corner[at % 4][(k + 1) % 3];
+            bool feature = mesh->info[t].marks >> (KILN_MARK_FEATURE_EDGE + kiln_edge_of[a][b]) & 1;
+            double x = fmax(mesh->x[mesh->tet[t].v[a]].x, mesh->x[mesh->tet[t].v[b]].x);
+            ck_assert_msg(!feature || x < 1e-6, "an edge at x = %g m", x);
+        }
+    end(world);
+}
+END_TEST
+
 /* New vertices of what is held are interpolated from liquid beside it: from where that is now. */
 START_TEST(test_passing_by)
 {
@@ -410,6 +446,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tests, test_ledger);
     tcase_add_test(tests, test_pressure);
     tcase_add_test(tests, test_features);
+    tcase_add_test(tests, test_free_edges);
     tcase_add_test(tests, test_passing_by);
     tcase_add_test(tests, test_merging);
     tcase_add_test(tests, test_places_in_a_new_mesh);

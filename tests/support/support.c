@@ -43,8 +43,8 @@ static void *counting_resize(void *user, void *block, size_t old_size, size_t ne
         free(block);
         return NULL;
     }
-    heap->calls++;
-    if (heap->fail_at && heap->calls >= heap->fail_at)
+    uint64_t call = ++heap->calls;
+    if (heap->fail_at && call >= heap->fail_at)
         return NULL;
     void *grown = realloc(block, new_size);
     if (grown) {

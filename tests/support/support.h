@@ -32,10 +32,12 @@ kiln_context *kiln_test_context(int threads);
 uint64_t kiln_test_rounds(uint64_t quick, uint64_t full);
 
 /* An allocator that counts live bytes and fails allocation number `fail_at` (counted from 1; 0:
- * never) and every one after it. */
+ * never) and every one after it. Counts from any thread: what a parallel loop allocates is counted
+ * too. */
 typedef struct kiln_test_heap {
-    uint64_t calls, fail_at;
-    int64_t live_bytes, live_blocks;
+    _Atomic uint64_t calls;
+    uint64_t fail_at;
+    _Atomic int64_t live_bytes, live_blocks;
 } kiln_test_heap;
 kiln_context *kiln_test_context_on(kiln_test_heap *heap, int threads);
 

@@ -171,6 +171,29 @@ START_TEST(bodies_that_touch)
 }
 END_TEST
 
+/* The same where each has its own diagonal in the wall. */
+START_TEST(walls_with_other_diagonals)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_soup box = surface_of(context, "box", "n=2"), other = surface_of(context, "box", "n=2");
+    size_t count = box.triangles.count;
+    for (size_t i = 0; i < other.points.count; i++) { /* a quarter turn, and one to the side */
+        kiln_vec3 *p = &other.points.data[i];
+        *p = kiln_v3(p->x + 1, 1 - p->z, p->y);
+    }
+    ck_assert_int_eq(kiln_soup_append(&box, &other, 0, NULL), KILN_OK);
+    for (int walls = 0; walls < 2; walls++) {
+        mended m = mend(&box, -1, walls);
+        ck_assert_uint_eq(m.soup.triangles.count, 2 * count - (walls ? 8 : 16));
+        ck_assert_int_eq(kiln_surface_is_closed(&m.soup, walls, "b", NULL), KILN_OK);
+        drop(&m);
+    }
+    kiln_soup_free(&box);
+    kiln_soup_free(&other);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 /* One side of a box is finer than the others: its corners lie on their edges. */
 START_TEST(junctions_are_cut)
 {
@@ -288,6 +311,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, thin_bodies_stay);
     tcase_add_test(all, triangles_too_many);
     tcase_add_test(all, bodies_that_touch);
+    tcase_add_test(all, walls_with_other_diagonals);
     tcase_add_test(all, junctions_are_cut);
     tcase_add_test(all, patches_by_angle);
     tcase_add_test(all, triangles_turn_outward);
