@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { LANES = KILN_ELEMENT_LANES, MASK_COLOURS = 64 };
+enum { LANES = KILN_ELEMENT_LANES, MASK_COLOURS = 64, FEW_CHUNKS = 256 };
 
 /* A chunk is a run of batches with one material in a window. Returns the batch after it. */
 static size_t chunk_end(const kiln_elements *e, size_t batch, size_t window_end)
@@ -143,24 +143,55 @@ static size_t named_by(const kiln_elements *e, const kiln_element_chunk *chunk)
     return count_named(e, begin, end);
 }
 
+/* The colours that some vertex of the chunk has seen. */
+static uint64_t seen_around(const uint64_t *seen_by, const uint32_t *vertex, size_t count)
+{
+    uint64_t seen = 0;
+    for (size_t i = 0; i < count; i++)
+        seen |= seen_by[vertex[i]];
+    return seen;
+}
+
 /* Chunks come in the order of their batches. */
 static void choose_colours(const kiln_elements *e, uint64_t *seen_by, uint32_t *colour_of,
-                           size_t *colours)
+                           size_t used[MASK_COLOURS], size_t *colours)
 {
-    size_t used[MASK_COLOURS] = {0};
     const uint32_t *vertex = e->named.data;
     *colours = 0;
     for (size_t c = 0; c < e->chunks.count; c++) {
         size_t count = named_by(e, &e->chunks.data[c]);
-        uint64_t seen = 0;
-        for (size_t i = 0; i < count; i++)
-            seen |= seen_by[vertex[i]];
-        size_t colour = choose_colour(seen, used, colours);
+        size_t colour = choose_colour(seen_around(seen_by, vertex, count), used, colours);
         colour_of[c] = (uint32_t)colour;
         if (colour < MASK_COLOURS) {
             used[colour]++;
             for (size_t i = 0; i < count; i++)
                 seen_by[vertex[i]] |= UINT64_C(1) << colour;
+        }
+        vertex += count;
+    }
+}
+
+/* Two threads share a colour's chunks: of three one has two. So a chunk of a colour with an odd
+ * number goes to another such colour where it may. It matters where chunks are few. */
+static void even_out(const kiln_elements *e, uint64_t *seen_by, uint32_t *colour_of,
+                     size_t used[MASK_COLOURS])
+{
+    const uint32_t *vertex = e->named.data;
+    size_t few = e->chunks.count < FEW_CHUNKS ? e->chunks.count : FEW_CHUNKS;
+    uint64_t odd = 0;
+    for (size_t c = 0; c < MASK_COLOURS; c++)
+        odd |= (uint64_t)(used[c] & 1) << c;
+    for (size_t c = 0; c < few && (odd & (odd - 1)); c++) {
+        size_t count = named_by(e, &e->chunks.data[c]), old = colour_of[c];
+        uint64_t free = 0;
+        if (old < MASK_COLOURS && odd >> old & 1)
+            free = odd & ~seen_around(seen_by, vertex, count);
+        if (free) {
+            colour_of[c] = KILN_TRAILING_ZEROS64(free);
+            uint64_t flip = UINT64_C(1) << old | UINT64_C(1) << colour_of[c];
+            for (size_t i = 0; i < count; i++)
+                seen_by[vertex[i]] ^= flip;
+            odd &= ~flip;
         }
         vertex += count;
     }
@@ -185,7 +216,7 @@ static void sort_chunks(kiln_elements *e, const uint32_t *colour_of, size_t colo
 static kiln_status colour_with(kiln_elements *e, const uint8_t *touched, char *scratch,
                                size_t bytes, kiln_error *error)
 {
-    size_t chunks = e->chunks.count, colours;
+    size_t chunks = e->chunks.count, colours, used[MASK_COLOURS] = {0};
     mention_job job = {e, touched, (uint32_t *)(void *)scratch};
     kiln_parallel_for(e->context, e->batches.count / kiln_window_batches(e), 1, mention_window,
                       &job);
@@ -194,7 +225,8 @@ static kiln_status colour_with(kiln_elements *e, const uint8_t *touched, char *s
     uint64_t *seen_by = (uint64_t *)(void *)scratch;
     kiln_element_chunk *sorted = (kiln_element_chunk *)(void *)(seen_by + e->vertices);
     uint32_t *colour_of = (uint32_t *)(void *)(sorted + chunks);
-    choose_colours(e, seen_by, colour_of, &colours);
+    choose_colours(e, seen_by, colour_of, used, &colours);
+    even_out(e, seen_by, colour_of, used);
     sort_chunks(e, colour_of, colours, sorted);
     return KILN_OK;
 }

@@ -4,7 +4,7 @@
 
 #include "fem/mass.h"
 
-enum { KILN_MASS_GRAIN = 2048, KILN_MASS_SUMS = 11 }; /* vertices of a chunk; sums of each */
+enum { KILN_MASS_GRAIN = 256, KILN_MASS_SUMS = 11 }; /* vertices of a chunk; sums of each */
 
 /* Entries of a row. */
 typedef struct kiln_mass_row {

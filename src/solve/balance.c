@@ -6,7 +6,7 @@
 
 /* Of what a part resists along an axis: what is less once other axes are balanced is rounding. */
 static const double LEAST = 1e-10;
-enum { GRAIN = 1024 };
+enum { GRAIN = 256 };
 
 void kiln_balance_free(kiln_balance *balance, kiln_context *context)
 {

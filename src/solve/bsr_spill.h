@@ -7,7 +7,7 @@
 
 #include "solve/bsr.h"
 
-enum { KILN_BSR_GRAIN = 1024 }; /* rows of a chunk */
+enum { KILN_BSR_GRAIN = 256 }; /* rows of a chunk */
 
 /* Part of chunk `from`'s buffer that belongs to one later chunk. */
 typedef struct kiln_spill_range {

@@ -284,36 +284,10 @@ static kiln_status find_ground(kiln_multifrontal *m, kiln_error *error)
     return status;
 }
 
-typedef struct tree_job {
-    kiln_multifrontal *m;
-    const kiln_bsr *matrix;
-    const kiln_row_graph *graph;
-    const uint32_t *order;
-    kiln_status status;
-    kiln_error *error;
-} tree_job;
-
-/* The tree, and what there is to do beside it. */
-static void tree_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
-{
-    (void)begin, (void)end, (void)worker;
-    tree_job *job = user;
-    kiln_multifrontal *m = job->m;
-    if (chunk == 0) {
-        job->status = kiln_symbolic_build(&m->symbolic, m->context, job->matrix, job->graph,
-                                          job->order, job->error);
-    } else {
-        m->aside->run(m->aside->user);
-        m->aside->done = true;
-    }
-}
-
 static kiln_status build_tree(kiln_multifrontal *m, const kiln_bsr *matrix,
                               const kiln_row_graph *graph, const uint32_t *order, kiln_error *error)
 {
-    tree_job job = {m, matrix, graph, order, KILN_OK, error};
-    kiln_parallel_for(m->context, m->aside && !m->aside->done ? 2 : 1, 1, tree_chunk, &job);
-    return job.status;
+    return kiln_symbolic_build(&m->symbolic, m->context, matrix, graph, order, m->aside, error);
 }
 
 /* The tree of fronts for a matrix that has the couplings that last, and perhaps others. F5 */

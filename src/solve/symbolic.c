@@ -37,6 +37,10 @@ typedef struct build {
     kiln_arena arena;
     const kiln_bsr *matrix;
     const kiln_row_graph *graph;
+    const uint32_t *eliminated; /* [place] row, as the order that was asked for has it */
+    kiln_solver_aside *aside;
+    kiln_status status; /* of what is made beside it */
+    kiln_error *error;
     kiln_elimination tree;
     size_t count; /* of maximal supernodes */
     forming *node;
@@ -297,46 +301,6 @@ static kiln_status number_nodes(build *b, kiln_error *error)
     return KILN_OK;
 }
 
-/* Of each place the later places that it is coupled with: the lower triangle by columns. */
-typedef struct lower_triangle {
-    uint64_t *start; /* [rows + 1] */
-    uint32_t *row;
-    uint64_t *block;      /* number in the matrix */
-    uint32_t *matrix_row; /* whose it is there */
-} lower_triangle;
-
-static kiln_status build_lower(build *b, lower_triangle *out, kiln_error *error)
-{
-    const kiln_bsr *matrix = b->matrix;
-    const uint32_t *place = b->out->place;
-    size_t n = matrix->rows, off = (size_t)matrix->start[n] - n; /* without the diagonal */
-    *out = (lower_triangle){.start = take(&b->arena, n + 1, sizeof *out->start),
-                            .row = take(&b->arena, off, sizeof *out->row),
-                            .block = take(&b->arena, off, sizeof *out->block),
-                            .matrix_row = take(&b->arena, off, sizeof *out->matrix_row)};
-    if (!out->start || !out->row || !out->block || !out->matrix_row)
-        return kiln_fail_memory(error, (n + off) * sizeof(uint64_t));
-    uint64_t *start =
-        out->start + 1; /* of the next entry of a column, in the end of the next one */
-    memset(out->start, 0, (n + 2) * sizeof *out->start);
-    for (uint32_t i = 0; i < n; i++)
-        for (uint64_t k = matrix->start[i] + 1; k < matrix->start[i + 1]; k++) {
-            uint32_t p = place[i], q = place[matrix->column[k]];
-            start[(p < q ? p : q) + 1]++;
-        }
-    for (size_t p = 0; p < n; p++)
-        start[p + 1] += start[p];
-    for (uint32_t i = 0; i < n; i++)
-        for (uint64_t k = matrix->start[i] + 1; k < matrix->start[i + 1]; k++) {
-            uint32_t p = place[i], q = place[matrix->column[k]];
-            uint64_t at = start[p < q ? p : q]++;
-            out->row[at] = p < q ? q : p;
-            out->block[at] = k;
-            out->matrix_row[at] = i;
-        }
-    return KILN_OK;
-}
-
 /* A set of places, with a word that tells which words are in use. */
 typedef struct place_set {
     uint64_t *word, *used;
@@ -361,15 +325,30 @@ static size_t empty(const place_set *set, uint32_t first, uint32_t end, uint32_t
     return count;
 }
 
+typedef struct structure_job {
+    build *build;
+    const uint32_t *begin; /* [node] first of its subtree */
+    uint32_t *work;        /* [worker][place] where a place is in a front */
+    place_set *set;        /* [worker] */
+    size_t parts;
+} structure_job;
+
 /* The rows of a node: those of its columns in the matrix, and what its children have left. */
-static void find_rows(build *b, const lower_triangle *lower, const place_set *set, uint32_t i)
+static void find_rows(const build *b, const place_set *set, uint32_t i)
 {
-    kiln_symbolic *out = b->out;
-    const kiln_supernode *node = &out->node[i];
+    const kiln_symbolic *out = b->out;
+    const kiln_row_graph *graph = b->graph;
+    kiln_supernode *node = &out->node[i];
     uint32_t end = node->first + node->width;
-    for (uint64_t k = lower->start[node->first]; k < lower->start[end]; k++)
-        if (lower->row[k] >= end)
-            put(set, lower->row[k]);
+    node->entries = node->width;
+    for (uint32_t place = node->first; place < end; place++)
+        for (uint64_t k = graph->start[out->order[place]]; k < graph->start[out->order[place] + 1];
+             k++) {
+            uint32_t other = out->place[graph->neighbour[k]];
+            node->entries += other > place;
+            if (other >= end)
+                put(set, other);
+        }
     for (uint32_t c = node->child; c != NONE; c = out->node[c].sibling) {
         const uint32_t *row = out->row + out->node[c].row;
         for (uint32_t k = 0; k < out->node[c].rows; k++)
@@ -380,20 +359,50 @@ static void find_rows(build *b, const lower_triangle *lower, const place_set *se
         (void)empty(set, end, (uint32_t)out->rows, out->row + node->row);
 }
 
-typedef struct entries_job {
-    build *build;
-    const lower_triangle *lower;
-    uint32_t *local; /* [worker][place] where a place is in a front */
-} entries_job;
+/* Subtrees that lie within a part of the nodes are its own. */
+static size_t part_begin(const structure_job *job, size_t part)
+{
+    return job->build->out->count * part / job->parts;
+}
+
+static void rows_part(void *user, size_t part, size_t begin, size_t end, int worker)
+{
+    (void)begin, (void)end;
+    const structure_job *job = user;
+    for (size_t i = part_begin(job, part); i < part_begin(job, part + 1); i++)
+        if (job->begin[i] >= part_begin(job, part))
+            find_rows(job->build, &job->set[worker], (uint32_t)i);
+}
+
+static void find_other_rows(const structure_job *job)
+{
+    for (size_t part = 1; part < job->parts; part++)
+        for (size_t i = part_begin(job, part); i < part_begin(job, part + 1); i++)
+            if (job->begin[i] < part_begin(job, part))
+                find_rows(job->build, &job->set[0], (uint32_t)i);
+}
+
+static uint64_t block_of(const kiln_bsr *matrix, uint32_t row, uint32_t column)
+{
+    uint64_t low = matrix->start[row], high = matrix->start[row + 1];
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (matrix->column[middle] <= column)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
 
 /* Where the matrix's blocks, and the rows of its children, go in the front of a node. */
-static void find_entries(const build *b, const lower_triangle *lower, uint32_t *local, uint32_t i)
+static void find_entries(const build *b, uint32_t *local, uint32_t i)
 {
-    kiln_symbolic *out = b->out;
-    kiln_supernode *node = &out->node[i];
+    const kiln_symbolic *out = b->out;
+    const kiln_row_graph *graph = b->graph;
+    const kiln_supernode *node = &out->node[i];
     const uint32_t *row = out->row + node->row;
-    kiln_front_entry *entry = out->entry + node->first + lower->start[node->first];
-    node->entry = (uint64_t)(entry - out->entry);
+    kiln_front_entry *entry = out->entry + node->entry;
     for (uint32_t k = 0; k < node->rows; k++)
         local[row[k]] = node->width + k;
     for (uint32_t c = 0; c < node->width; c++) {
@@ -403,11 +412,17 @@ static void find_entries(const build *b, const lower_triangle *lower, uint32_t *
     }
     for (uint32_t c = 0; c < node->width; c++) {
         uint32_t place = node->first + c, own = out->order[place];
-        for (uint64_t k = lower->start[place]; k < lower->start[place + 1]; k++)
-            *entry++ = (kiln_front_entry){lower->block[k], lower->matrix_row[k],
-                                          local[lower->row[k]], c, lower->matrix_row[k] == own};
+        uint64_t next = b->matrix->start[own] + 1; /* of the blocks of its own row */
+        for (uint64_t k = graph->start[own]; k < graph->start[own + 1]; k++) {
+            uint32_t other = graph->neighbour[k];
+            bool above = other < own;
+            uint64_t block = above ? 0 : next++;
+            if (out->place[other] > place)
+                *entry++ =
+                    (kiln_front_entry){above ? block_of(b->matrix, other, own) : block,
+                                       above ? other : own, local[out->place[other]], c, !above};
+        }
     }
-    node->entries = (uint64_t)(entry - out->entry) - node->entry;
     for (uint32_t c = node->child; c != NONE; c = out->node[c].sibling)
         for (uint32_t k = 0; k < out->node[c].rows; k++)
             out->relative[out->node[c].row + k] = local[out->row[out->node[c].row + k]];
@@ -416,52 +431,79 @@ static void find_entries(const build *b, const lower_triangle *lower, uint32_t *
 static void entries_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)chunk;
-    const entries_job *job = user;
-    uint32_t *local = job->local + (size_t)worker * job->build->out->rows;
+    const structure_job *job = user;
+    uint32_t *local = job->work + (size_t)worker * job->build->out->rows;
     for (size_t i = begin; i < end; i++)
-        find_entries(job->build, job->lower, local, (uint32_t)i);
+        find_entries(job->build, local, (uint32_t)i);
 }
 
 static kiln_status find_structure(build *b, kiln_error *error)
 {
-    kiln_context *context = b->out->context;
-    size_t n = b->out->rows, workers = (size_t)context->threads;
-    lower_triangle lower;
-    KILN_TRY(build_lower(b, &lower, error));
-    place_set set = {take(&b->arena, n / 64 + 1, sizeof *set.word),
-                     take(&b->arena, n / 4096 + 1, sizeof *set.used)};
-    uint32_t *local = take(&b->arena, workers * n, sizeof *local);
-    if (!set.word || !set.used || !local)
-        return kiln_fail_memory(error, workers * n * sizeof *local);
-    memset(set.word, 0, (n / 64 + 1) * sizeof *set.word);
-    memset(set.used, 0, (n / 4096 + 1) * sizeof *set.used);
-    for (uint32_t i = 0; i < b->out->count; i++)
-        find_rows(b, &lower, &set, i);
-    entries_job job = {b, &lower, local};
-    kiln_parallel_for(context, b->out->count, NODE_GRAIN, entries_chunk, &job);
+    kiln_symbolic *out = b->out;
+    size_t n = out->rows, workers = (size_t)out->context->threads;
+    uint32_t *begin = take(&b->arena, out->count, sizeof *begin);
+    structure_job job = {b, begin, take(&b->arena, workers * n, sizeof *job.work),
+                         take(&b->arena, workers, sizeof *job.set), workers};
+    if (!begin || !job.work || !job.set)
+        return kiln_fail_memory(error, workers * n * sizeof *job.work);
+    for (size_t w = 0; w < workers; w++) {
+        job.set[w] = (place_set){take(&b->arena, n / 64 + 1, sizeof(uint64_t)),
+                                 take(&b->arena, n / 4096 + 1, sizeof(uint64_t))};
+        if (!job.set[w].word || !job.set[w].used)
+            return kiln_fail_memory(error, n / 8);
+        memset(job.set[w].word, 0, (n / 64 + 1) * sizeof(uint64_t));
+        memset(job.set[w].used, 0, (n / 4096 + 1) * sizeof(uint64_t));
+    }
+    for (uint32_t i = 0; i < out->count; i++)
+        begin[i] = out->node[i].child == NONE ? i : begin[out->node[i].child];
+    kiln_parallel_for(out->context, job.parts, 1, rows_part, &job);
+    find_other_rows(&job);
+    for (size_t i = 1; i < out->count; i++)
+        out->node[i].entry = out->node[i - 1].entry + out->node[i - 1].entries;
+    kiln_parallel_for(out->context, out->count, NODE_GRAIN, entries_chunk, &job);
     return KILN_OK;
 }
 
-static kiln_status build_all(build *b, const uint32_t *order, kiln_error *error)
+static kiln_status build_tree(build *b, kiln_error *error)
 {
-    KILN_TRY(kiln_elimination_build(&b->tree, &b->arena, b->graph, order, error));
+    KILN_TRY(kiln_elimination_build(&b->tree, &b->arena, b->graph, b->eliminated, error));
     KILN_TRY(find_supernodes(b, error));
     amalgamate(b);
     gather_alone(b);
     KILN_TRY(order_nodes(b, error));
     KILN_TRY(allocate(b, error));
-    KILN_TRY(number_nodes(b, error));
-    return find_structure(b, error);
+    return number_nodes(b, error);
+}
+
+/* The tree, and what there is to do beside it. */
+static void tree_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)begin, (void)end, (void)worker;
+    build *b = user;
+    if (chunk == 0) {
+        b->status = build_tree(b, b->error);
+    } else {
+        b->aside->run(b->aside->user);
+        b->aside->done = true;
+    }
 }
 
 kiln_status kiln_symbolic_build(kiln_symbolic *out, kiln_context *context, const kiln_bsr *matrix,
                                 const kiln_row_graph *graph, const uint32_t *order,
-                                kiln_error *error)
+                                kiln_solver_aside *aside, kiln_error *error)
 {
-    build b = {.out = out, .matrix = matrix, .graph = graph};
+    build b = {.out = out,
+               .matrix = matrix,
+               .graph = graph,
+               .eliminated = order,
+               .aside = aside,
+               .error = error};
     *out = (kiln_symbolic){.context = context};
     kiln_arena_init(&b.arena, context);
-    kiln_status status = build_all(&b, order, error);
+    kiln_parallel_for(context, aside && !aside->done ? 2 : 1, 1, tree_chunk, &b);
+    kiln_status status = b.status;
+    if (status == KILN_OK)
+        status = find_structure(&b, error);
     kiln_arena_destroy(&b.arena);
     if (status != KILN_OK)
         kiln_symbolic_free(out);

@@ -8,6 +8,7 @@
 #define KILN_SOLVE_SYMBOLIC_H
 
 #include "solve/elimination.h"
+#include "solve/solver.h"
 
 typedef struct kiln_supernode {
     uint32_t first, width;   /* places it owns */
@@ -41,10 +42,11 @@ typedef struct kiln_symbolic {
 } kiln_symbolic;
 
 /* `graph` is that of the matrix. `order` [place]: a row for each place; rows may be eliminated in
- * another order that fills the factor as much. */
+ * another order that fills the factor as much. The tree is one thread's: `aside` (NULL: nothing) is
+ * done beside it. */
 kiln_status kiln_symbolic_build(kiln_symbolic *out, kiln_context *context, const kiln_bsr *matrix,
                                 const kiln_row_graph *graph, const uint32_t *order,
-                                kiln_error *error);
+                                kiln_solver_aside *aside, kiln_error *error);
 void kiln_symbolic_free(kiln_symbolic *symbolic);
 size_t kiln_symbolic_bytes(const kiln_symbolic *symbolic);
 

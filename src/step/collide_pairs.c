@@ -9,7 +9,7 @@
 
 /* Of the thickness: room beside a way, in which no new pairs are needed. */
 #define ROOM 0.5
-enum { MOVER_GRAIN = 1024 };
+enum { MOVER_GRAIN = 256 };
 /* Squared sine below which edges count less, down to LEAST_PARALLEL: where they are parallel their
  * distance has a kink, at which a solve would not end if its force were more than the tolerance
  * (1e-3: cubes that meet face to face took 860 iterations for 12). Vertices against faces repel

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { GRAIN = 2048 };
+enum { GRAIN = 512 };
 
 typedef struct inspection {
     const kiln_attempt *trial;

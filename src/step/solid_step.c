@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { GRAIN = 2048 };
+enum { GRAIN = 512 };
 
 /* Asking the driver. */
 

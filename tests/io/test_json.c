@@ -29,7 +29,7 @@ static void write_all(kiln_json *json)
 
 static char *to_stream(kiln_json (*begin)(FILE *out))
 {
-    char *text = NULL;
+    static char *text; /* which the stream, closed or not, points at */
     size_t size;
     FILE *out = open_memstream(&text, &size);
     kiln_json json = begin(out);

@@ -126,7 +126,7 @@ static int occurrences(const char *text, const char *word)
 
 static char *printed(const kiln_report *report, void (*print)(const kiln_report *report, FILE *out))
 {
-    char *text = NULL;
+    static char *text; /* which the stream, closed or not, points at */
     size_t size;
     FILE *out = open_memstream(&text, &size);
     print(report, out);

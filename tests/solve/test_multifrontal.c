@@ -76,8 +76,8 @@ START_TEST(fronts_hold_what_fills)
         kiln_symbolic symbolic;
         kiln_row_graph graph;
         ck_assert_int_eq(kiln_row_graph_make(&matrix, &graph, NULL), KILN_OK);
-        ck_assert_int_eq(kiln_symbolic_build(&symbolic, context, &matrix, &graph, order, NULL),
-                         KILN_OK);
+        ck_assert_int_eq(
+            kiln_symbolic_build(&symbolic, context, &matrix, &graph, order, NULL, NULL), KILN_OK);
         kiln_row_graph_free(context, &graph);
         eliminate_plainly(&matrix, symbolic.place, filled);
         check_nodes(&symbolic, filled);
@@ -455,9 +455,9 @@ START_TEST(rows_that_are_alone_share_fronts)
         make_grid(&matrix, 6, 3, k ? ALONE : 0);
         ck_assert_int_eq(kiln_row_graph_make(&matrix, &graph, NULL), KILN_OK);
         ck_assert_int_eq(kiln_dissect(context, &graph, &order, NULL), KILN_OK);
-        ck_assert_int_eq(
-            kiln_symbolic_build(k ? &with : &without, context, &matrix, &graph, order.order, NULL),
-            KILN_OK);
+        ck_assert_int_eq(kiln_symbolic_build(k ? &with : &without, context, &matrix, &graph,
+                                             order.order, NULL, NULL),
+                         KILN_OK);
         kiln_dissection_free(context, &order);
         kiln_row_graph_free(context, &graph);
         kiln_bsr_free(&matrix);
