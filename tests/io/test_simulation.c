@@ -311,7 +311,7 @@ START_TEST(test_touching_meshes_judged_by_energy_are_resumed_to_the_same_bits)
              "  obstacles = { obstacle.box { from = {-1, -1, -1}, to = {0.1, 1, 0},\n"
              "    friction = 0.3 } },\n"
              "  contact = contact { thickness = 0.01, friction = 0.2 },\n"
-             "  remesh = remesh { method = 'energy', split = 5e-3 },\n"
+             "  remesh = remesh { method = 'energy', split = 5e-4 },\n"
              "  step = { dt = 0.02, newton = { iterations = %d } } }\n",
              _i ? 0.052 : 0.1, _i ? 5 : 100);
     int steps = resume_each_step(text, _i ? 0 : 5);
