@@ -19,7 +19,7 @@ static double bearable(double h, double strained)
     return strained > 0.0 ? h * AIM / strained : INFINITY;
 }
 
-/* Good steps that are not waited for where limits are measured. */
+/* Good steps that are not waited for where limits are measured, or longer steps have just gone. */
 static int head_start(const kiln_pace_limits *limits)
 {
     return limits->patience - (limits->patience + 3) / 4;
@@ -39,7 +39,7 @@ void kiln_pace_accept(kiln_pace *pace, const kiln_pace_limits *limits, double h,
     if (longer < fmin(LEAST_GAIN * pace->dt, limits->dt))
         return;
     pace->dt = longer;
-    pace->good = strained > 0.0 ? head_start(limits) : 0;
+    pace->good = head_start(limits);
 }
 
 bool kiln_pace_reject(kiln_pace *pace, const kiln_pace_limits *limits, double tried,

@@ -1,4 +1,5 @@
-/* The length of the next step: halved after a rejected one, doubled after several good ones. Where
+/* The length of the next step: halved after a rejected one, doubled after several good ones, and
+ * again after fewer as long as that goes (from a thousandth of dt it takes 25 steps, not 80). Where
  * it is known how much of its limits a step used (`strained`, outcome.h; 0: it is not), it is cut
  * to what they bear, and longer again as soon as they bear it: of thousands of tets some always hit
  * something, and waiting without looking would make all steps as short as the shortest. Pure
@@ -12,12 +13,13 @@ typedef struct kiln_pace_limits {
     double dt;      /* wanted, s */
     double dt_min;  /* a rejected step of this length ends the run, */
     bool by_preset; /* unless nobody asked for that, and things go far in it (outcome.h, `haste`) */
-    int patience; /* good steps before dt is doubled; a quarter of them where limits are measured */
+    int patience;   /* good steps before dt is doubled; a quarter of them where limits are measured,
+                       or it has been doubled since it was last halved */
 } kiln_pace_limits;
 
 typedef struct kiln_pace {
     double dt; /* the next step, before it is cut to meet a frame */
-    int good;  /* in a row at this dt */
+    int good;  /* in a row at this dt, or what is as good */
 } kiln_pace;
 
 void kiln_pace_init(kiln_pace *pace, const kiln_pace_limits *limits);

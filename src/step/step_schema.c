@@ -31,7 +31,8 @@ static const kiln_schema_row pace_rows[] = {
          "interval or the duration if those are shorter"},
     {"patience", KILN_VALUE_WHOLE, PACE(patience), KILN_WITHIN(1, 1000000), NULL, NULL,
      .meaning =
-         "good steps before a halved dt is doubled; a quarter of them where max_stretch cut it"},
+         "good steps before a halved dt is doubled; a quarter of them before it is doubled again, "
+         "and where max_stretch cut it"},
 };
 const kiln_schema kiln_pace_schema = {
     .name = "step",

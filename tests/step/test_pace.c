@@ -29,6 +29,26 @@ START_TEST(halves_and_doubles)
 }
 END_TEST
 
+/* The first doubling waits for the patience, those after it for a quarter; a rejection ends that.
+ */
+START_TEST(comes_back_faster_than_it_went)
+{
+    const kiln_pace_limits eight = {.dt = 1.0, .dt_min = 1e-4, .patience = 8};
+    kiln_pace pace;
+    kiln_pace_init(&pace, &eight);
+    for (int i = 0; i < 10; i++)
+        ck_assert(kiln_pace_reject(&pace, &eight, pace.dt, 0.0));
+    int steps = 0;
+    for (; pace.dt < 1.0 && steps < 100; steps++)
+        kiln_pace_accept(&pace, &eight, pace.dt, 0.0);
+    ck_assert_int_eq(steps, 8 + 9 * 2);
+    ck_assert(kiln_pace_reject(&pace, &eight, 1.0, 0.0));
+    for (int i = 0; i < 7; i++)
+        kiln_pace_accept(&pace, &eight, pace.dt, 0.0);
+    ck_assert_double_eq(pace.dt, 0.5);
+}
+END_TEST
+
 /* A step cut to meet a frame failed: half of what was tried, not of what was wanted. */
 START_TEST(halves_what_was_tried)
 {
@@ -109,6 +129,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("pace");
     TCase *tests = kiln_test_case(suite, "pace");
     tcase_add_test(tests, halves_and_doubles);
+    tcase_add_test(tests, comes_back_faster_than_it_went);
     tcase_add_test(tests, halves_what_was_tried);
     tcase_add_test(tests, ends_at_the_minimum);
     tcase_add_test(tests, goes_by_what_is_strained);
