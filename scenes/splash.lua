@@ -1,7 +1,8 @@
 -- Two drops meet head on, become one, and spread to a sheet between them that thins, gets holes and leaves threads and drops.
 --
 -- Everything that liquid does to its topology at once: surfaces become one where they touch (`merge`), films get holes and necks
--- break (`pinch`). Mass, momentum and rest volume are kept to the last digits, energy falls in each such step.
+-- break (`pinch`). Mass, momentum and rest volume are kept to the last digits, energy falls in each such step. Some 400 steps;
+-- `--set duration=4.2e-3` ends when the sheet has its first holes.
 --
 --   kiln run scenes/splash.lua -o out/splash
 --   kiln render out/splash --look water --camera 60,25 --sheet 4x2 -o splash.png
@@ -23,7 +24,7 @@ end
 
 return scene {
     name = "splash",
-    duration = param("duration", 4.2e-3),
+    duration = param("duration", 10e-3),
     step = { integrator = "bdf2", dt = param("dt", 5e-5) },
     contact = contact { thickness = 0.06 * size, self = true },
     remesh = { merge = 0.3, pinch = param("pinch", 0.9), size_min = param("finest", 0.5) * size },
