@@ -8,6 +8,7 @@
 #include "sim/remeshing.h"
 #include "step/energy_remesh.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@
 #define COLLAPSE_PART        1e-2
 #define COLLAPSE_PART_MOVING 1.0
 #define FINEST_PART          0.02 /* of the start's mean edge */
+#define ROUNDED              30.0 /* times the rounding of a place: of places after some steps */
 /* Static: a round makes the splits that promise at least this part of the best. Flips and moves
  * cost no unknowns, so they are to have their turn before less is split: half again as many
  * vertices for the same energy without. */
@@ -261,6 +263,23 @@ static double split_of(const kiln_scene_remesh *said, double whole)
     return said->part > 0.0 ? fmin(said->split, part * whole) : said->split;
 }
 
+/* Of matter at rest, J: strains are off by what rounding does to the length of an edge, and splits
+ * that gain that follow each other without end. */
+static double energy_of_rounding(const energy *e)
+{
+    const kiln_mesh *mesh = e->world->mesh;
+    const uint32_t *material = kiln_world_material_of(mesh);
+    double largest = 0.0, sum = 0.0;
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        if (kiln_vertex_live(mesh, v))
+            largest = fmax(largest, kiln_v3_norm(mesh->x[v]));
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_tet_live(mesh, t))
+            sum += e->world->materials[material[t]].mu * kiln_mesh_tet_volume(mesh, t);
+    double strain = ROUNDED * DBL_EPSILON * largest / e->state.start_size;
+    return strain * strain * sum;
+}
+
 static kiln_energy_options options_of(const energy *e, const kiln_local_objective *objective,
                                       double h)
 {
@@ -268,7 +287,7 @@ static kiln_energy_options options_of(const energy *e, const kiln_local_objectiv
     const kiln_scene_remesh *said = e->settings;
     kiln_energy_options options = {
         .depth = DEPTH, .quality = e->state.least_shape, .most_tets = (size_t)said->most_tets};
-    options.split = split_of(said, whole);
+    options.split = fmax(split_of(said, whole), energy_of_rounding(e));
     double cheap = said->collapse_part > 0.0 ? said->collapse_part
                    : e->world->moves         ? COLLAPSE_PART_MOVING
                                              : COLLAPSE_PART;
