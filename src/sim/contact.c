@@ -116,6 +116,42 @@ static start_inside find_sunk(const kiln_world *world, const kiln_pair_table *pa
     return (start_inside){KILN_NONE, 0};
 }
 
+typedef struct swallowers {
+    const kiln_world *world;
+    const kiln_pair_table *pairs;
+    const kiln_walls *walls;
+} swallowers;
+
+static bool may_be_swallowed(const void *user, uint32_t tet, uint32_t point)
+{
+    const swallowers *s = user;
+    return kiln_body_meets_obstacle(s->pairs, body_of(s->world->mesh, tet),
+                                    s->walls->obstacle.data[point]);
+}
+
+/* An obstacle that a body has wholly inside: no surfaces meet, and no vertex is in it. */
+static kiln_status find_swallowed(const kiln_world *world, const kiln_pair_table *pairs,
+                                  const kiln_walls *walls, start_inside *out, kiln_error *error)
+{
+    const kiln_mesh *mesh = world->mesh;
+    const swallowers user = {world, pairs, walls};
+    kiln_swallowed found = {.counts = may_be_swallowed, .user = &user};
+    kiln_box about = kiln_box_empty();
+    KILN_ARRAY_OF(kiln_vec3)
+    places = {0};
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        if (kiln_vertex_live(mesh, v))
+            about = kiln_box_join(about, (kiln_box){mesh->x[v], mesh->x[v]});
+    KILN_TRY(kiln_array_reserve(world->context, &places, walls->own.count + 1, error));
+    kiln_walls_place(walls, about, true, places.data);
+    kiln_status status = kiln_mesh_find_swallowed(mesh, KILN_SPACE_WORLD, places.data,
+                                                  walls->own.count, &found, error);
+    if (status == KILN_OK && found.tet != KILN_NONE)
+        *out = (start_inside){mesh->tet[found.tet].v[0], walls->obstacle.data[found.point]};
+    kiln_array_free(world->context, &places);
+    return status;
+}
+
 static kiln_clearance_rules start_rules(const kiln_world *world, const kiln_pair_table *pairs,
                                         const kiln_f64_array *clearance)
 {
@@ -146,6 +182,8 @@ static kiln_status find_inside(const kiln_world *world, const kiln_pair_table *p
         *out = (start_inside){world->mesh->tet[place / 4].v[kiln_face_corner[place % 4][0]],
                               walls.obstacle.data[walls.faces.data[3 * (size_t)found.face[1]]]};
     }
+    if (status == KILN_OK && out->vertex == KILN_NONE)
+        status = find_swallowed(world, pairs, &walls, out, error);
     kiln_walls_free(&walls);
     return status;
 }

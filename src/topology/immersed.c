@@ -105,3 +105,50 @@ kiln_status kiln_parts_find_immersed(const kiln_mesh *mesh, kiln_space space,
     kiln_array_free(mesh->context, &s.tets);
     return status;
 }
+
+typedef struct swallowing {
+    kiln_vec3 corner[4];
+    const kiln_vec3 *points;
+    uint32_t tet;
+    kiln_swallowed *out;
+} swallowing;
+
+static bool look_at_point(void *user, uint32_t item)
+{
+    swallowing *s = user;
+    if (kiln_tet_locate(s->corner, s->points[item]).place == KILN_TET_OUTSIDE ||
+        !s->out->counts(s->out->user, s->tet, item))
+        return true;
+    s->out->tet = s->tet;
+    s->out->point = item;
+    return false;
+}
+
+kiln_status kiln_mesh_find_swallowed(const kiln_mesh *mesh, kiln_space space,
+                                     const kiln_vec3 *points, size_t count, kiln_swallowed *out,
+                                     kiln_error *error)
+{
+    const kiln_vec3 *x = kiln_mesh_positions(mesh, space);
+    swallowing s = {.points = points, .out = out};
+    kiln_bvh tree = {0};
+    KILN_ARRAY_OF(kiln_box)
+    boxes = {0};
+    out->tet = out->point = KILN_NONE;
+    KILN_TRY(kiln_array_reserve(mesh->context, &boxes, count + 1, error));
+    for (size_t i = 0; i < count; i++)
+        boxes.data[i] = (kiln_box){points[i], points[i]};
+    kiln_status status = kiln_bvh_build(&tree, mesh->context, boxes.data, count, error);
+    for (uint32_t t = 0; status == KILN_OK && count > 0 && t < mesh->table[KILN_ON_TET].used &&
+                         out->tet == KILN_NONE;
+         t++) {
+        if (!kiln_tet_live(mesh, t))
+            continue;
+        for (int k = 0; k < 4; k++)
+            s.corner[k] = x[mesh->tet[t].v[k]];
+        s.tet = t;
+        kiln_bvh_query_box(&tree, kiln_box_of(s.corner, 4), look_at_point, &s);
+    }
+    kiln_bvh_destroy(&tree);
+    kiln_array_free(mesh->context, &boxes);
+    return status;
+}

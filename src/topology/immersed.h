@@ -16,4 +16,15 @@ kiln_status kiln_parts_find_immersed(const kiln_mesh *mesh, kiln_space space,
                                      const kiln_among *among, kiln_immersed *out,
                                      kiln_error *error);
 
+/* A point of others that is in a tet, or on one, among those that count. */
+typedef struct kiln_swallowed {
+    bool (*counts)(const void *user, uint32_t tet, uint32_t point);
+    const void *user;
+    uint32_t tet, point; /* found; KILN_NONE: there is none */
+} kiln_swallowed;
+
+kiln_status kiln_mesh_find_swallowed(const kiln_mesh *mesh, kiln_space space,
+                                     const kiln_vec3 *points, size_t count, kiln_swallowed *out,
+                                     kiln_error *error);
+
 #endif

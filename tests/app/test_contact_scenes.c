@@ -127,6 +127,33 @@ START_TEST(obstacles_have_numbers)
 }
 END_TEST
 
+/* Surfaces do not meet where a body has an obstacle wholly inside, and no vertex is in it. What is
+ * beside a body, or in a hole of it, is outside. */
+START_TEST(no_body_begins_round_an_obstacle)
+{
+    static const char *const obstacles[] = {
+        "obstacle.box { from = {0.05, 0.05, 0.05}, to = {0.07, 0.08, 0.07} }",
+        "obstacle.sphere { radius = 0.01, centre = {0.06, 0.07, 0.06} }",
+        "obstacle.mesh { shape = shape.box { lx = 0.02, ly = 0.02, lz = 0.02, n = 1 },\n"
+        "  at = {0.05, 0.06, 0.05} }",
+        "obstacle.box { from = {0.25, 0.05, 0.05}, to = {0.27, 0.08, 0.07} }"};
+    char scene[800];
+    snprintf(scene, sizeof scene,
+             "local m = material { young = 1e6, density = 1000 }\n"
+             "return scene { duration = 0.01, contact = contact { obstacles = 'surfaces' },\n"
+             "  bodies = { body { shape = shape.box { lx = 0.2, ly = 0.2, lz = 0.2, n = 2 },\n"
+             "    material = m } }, obstacles = { %s }, step = { dt = 0.005 } }\n",
+             obstacles[_i]);
+    open_folder();
+    write_file("round.lua", scene);
+    ck_assert_int_eq(run_program("run round.lua -q --threads 1"), _i < 3 ? 2 : 0);
+    static char said[2000];
+    read_file(".err", said, sizeof said);
+    ck_assert_int_eq(strstr(said, "is in a body at the start") != NULL, _i < 3);
+    leave_folder();
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("contact_scenes");
@@ -135,5 +162,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, far_bodies_change_nothing);
     tcase_add_test(all, what_lies_there_is_soon_found_under_newmark);
     tcase_add_test(all, obstacles_have_numbers);
+    tcase_add_loop_test(all, no_body_begins_round_an_obstacle, 0, 4);
     return suite;
 }
