@@ -22,6 +22,7 @@ struct kiln_damping {
     kiln_nodal_pressure *pressure; /* NULL: none */
     const double *viscosity_of;    /* [tet slot], NULL: the materials' */
     const double *passing;         /* [tet slot] s, NULL: none */
+    double least_volume;           /* m^3, of liquid */
     kiln_mass *drag;               /* alpha times mass; own */
     kiln_damping_start start;
     kiln_term term;
@@ -112,6 +113,11 @@ void kiln_damping_set_pressure(kiln_damping *damping, kiln_nodal_pressure *press
 void kiln_damping_set_viscosity(kiln_damping *damping, const double *viscosity)
 {
     damping->viscosity_of = viscosity;
+}
+
+void kiln_damping_set_least_volume(kiln_damping *damping, double volume)
+{
+    damping->least_volume = volume;
 }
 
 const double *kiln_damping_viscosity(const kiln_damping *damping)
@@ -320,6 +326,7 @@ static void begin_chunk(const damping_job *job, size_t chunk)
                                .stiffness_of = d->passing,
                                .viscosity = material->viscosity,
                                .viscosity_of = d->viscosity_of,
+                               .least_volume = material->liquid ? d->least_volume : 0.0,
                                .per_tau = 1.0 / d->start.tau};
     kiln_damper_past past = {.x_n = d->start.x_n,
                              .before = d->start.before,

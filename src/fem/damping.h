@@ -25,6 +25,10 @@ void kiln_damping_set_pressure(kiln_damping *damping, kiln_nodal_pressure *press
 /* Viscosities [tet slot] in place of the materials', Pa s; borrowed, NULL: none. Before a build;
  * what they are may change until each begin. */
 void kiln_damping_set_viscosity(kiln_damping *damping, const double *viscosity);
+/* Of liquid, m^3: smaller tets resist with their viscosity as much as if they were as large. What
+ * is finer than anything that was asked for (breaks and creases leave it) is not resolved, and
+ * comes to rest in its surroundings. Before a begin; 0: as it is. */
+void kiln_damping_set_least_volume(kiln_damping *damping, double volume);
 /* After the elements, the mass and the nodal pressure were built or updated. `tet_mass` as the mass
  * got it (density may differ from tet to tet within a material); NULL: no material has
  * damping_mass. */

@@ -33,6 +33,7 @@ typedef struct kiln_damper_rates {
     double stiffness, viscosity; /* s, Pa s */
     const double *stiffness_of;  /* [tet slot] beside it; NULL: none */
     const double *viscosity_of;  /* [tet slot] instead; NULL: none */
+    double least_volume;         /* m^3, by which viscosity resists; 0: its own */
     double per_tau;              /* 1/s */
 } kiln_damper_rates;
 

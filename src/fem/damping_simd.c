@@ -27,6 +27,14 @@ KILN_INLINE kiln_vd stiffness_of(const kiln_elements_vd *e, const kiln_damper_ra
     return beta;
 }
 
+/* Current volume over that at rest, by which viscosity resists. Padding has none, and gets none. */
+KILN_INLINE kiln_vd resisting(kiln_vd J, kiln_vd volume, const kiln_damper_rates *rates)
+{
+    kiln_vd least = kiln_vd_set(rates->least_volume);
+    return rates->least_volume > 0.0 ? kiln_vd_max(J, least / kiln_vd_max(volume, 1e-12 * least))
+                                     : J;
+}
+
 /* V dtheta / dE. */
 KILN_INLINE void dilation_rate(kiln_dilation dilation, kiln_vd volume, const kiln_vd s[3],
                                const kiln_vd r[3], kiln_vd t[3])
@@ -46,7 +54,8 @@ KILN_INLINE void form(kiln_elements_vd *e, kiln_svd3_vd *d, const kiln_principal
     kiln_vd B[3][3], r[3], t[3], s0 = kiln_vd_abs(d->s[0]);
     kiln_vd least = KILN_DAMPER_FLATTEST * kiln_vd_max(s0, kiln_vd_set(0x1p-500));
     kiln_vd J = kiln_vd_abs(d->s[0] * d->s[1] * d->s[2]);
-    kiln_vd factor = rates->per_tau * e->volume, eta = 2.0 * J * viscosity_of(e, rates);
+    kiln_vd factor = rates->per_tau * e->volume;
+    kiln_vd eta = 2.0 * resisting(J, e->volume, rates) * viscosity_of(e, rates);
     kiln_vd third = (1.0 / 3.0) * eta;
     for (int i = 0; i < 3; i++)
         r[i] = 1.0 / away_from_zero(d->s[i], least);

@@ -697,6 +697,8 @@ static kiln_status before_step(void *self, const kiln_moment *moment, kiln_error
     (void)moment, (void)error;
     kiln_local *l = self;
     l->work = (kiln_remesh_work){0};
+    if (kiln_local_is_sized(l))
+        kiln_solid_set_least_volume(l->world->solid, kiln_local_resolved(l));
     return KILN_OK;
 }
 

@@ -106,6 +106,8 @@ typedef struct kiln_local {
 
 /* Whether there are any. Whole-domain remeshes have sizes of their own. */
 bool kiln_local_is_sized(const kiln_local *l);
+/* m^3: of a tet with edges of two thirds of the shortest that may be asked for. */
+double kiln_local_resolved(const kiln_local *l);
 /* Nothing is said about sizes: they are the program's own. */
 bool kiln_local_follows_alone(const kiln_local *l);
 /* Sizes are given, and surfaces that have flowed keep their shape. */

@@ -41,6 +41,9 @@ static const double FOLLOW_GROWTH = 2.0;
 /* Where liquid breaks that becomes thin (remesh.pinch): edges no longer than it is thick, but than
  * this part of what breaks, from this multiple of that on. */
 static const double FOLLOW_THIN = 0.5, FOLLOW_THINNING = 1.5;
+/* Of the shortest edges that may be asked for: what liquid has of shorter ones was not asked for.
+ */
+#define RESOLVED (2.0 / 3.0)
 /* Tets that sizes may ask for, in all and times those there are, before it is said. */
 #define MANY_TETS  20000.0
 #define MANY_TIMES 20.0
@@ -62,6 +65,12 @@ static kiln_metric_bounds bounds_of(const kiln_local *l)
     return (kiln_metric_bounds){.h_min = remesh->size_min > 0.0 ? remesh->size_min : 0.1 * start,
                                 .h_max = remesh->size_max > 0.0 ? remesh->size_max : 4.0 * start,
                                 .ratio = remesh->isotropic ? 1.0 : 0.0};
+}
+
+double kiln_local_resolved(const kiln_local *l)
+{
+    double edge = RESOLVED * bounds_of(l).h_min;
+    return edge * edge * edge / (6.0 * sqrt(2.0)); /* of an even tet */
 }
 
 /* Deformation gradients with the plastic part taken out, for the gradient of the strain. */

@@ -447,6 +447,11 @@ void kiln_solid_set_viscosity(kiln_solid *solid, const double *viscosity)
     kiln_damping_set_viscosity(solid->damping, viscosity);
 }
 
+void kiln_solid_set_least_volume(kiln_solid *solid, double volume)
+{
+    kiln_damping_set_least_volume(solid->damping, volume);
+}
+
 void kiln_solid_set_lame(kiln_solid *solid, const double *mu, const double *lambda)
 {
     solid->mu = mu;

@@ -110,6 +110,7 @@ void kiln_solid_forget(kiln_solid *solid); /* caches, as a resumed run has none 
 /* Viscosities [tet slot] in place of the materials', Pa s; borrowed. Takes effect with a rebuild;
  * drivers may change them. */
 void kiln_solid_set_viscosity(kiln_solid *solid, const double *viscosity);
+void kiln_solid_set_least_volume(kiln_solid *solid, double volume); /* damping.h; of every step */
 /* Likewise Lame parameters, Pa. */
 void kiln_solid_set_lame(kiln_solid *solid, const double *mu, const double *lambda);
 

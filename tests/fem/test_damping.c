@@ -132,6 +132,31 @@ START_TEST(viscosity_is_newtonian)
 }
 END_TEST
 
+/* Tets of liquid that are smaller than what is resolved resist as if they were as large; those of
+ * solids as they are, and nothing resists rigid motion. */
+START_TEST(small_cells_of_liquid_resist_more)
+{
+    const kiln_material m = {.model = kiln_material_model_at(0),
+                             .mu = _i ? 0 : 1,
+                             .lambda = _i ? 0 : 1,
+                             .density = 1,
+                             .viscosity = 2,
+                             .liquid = _i > 0};
+    setting s = open_setting("nx=3 ny=2 nz=2", &m, 1, KILN_MASS_LUMPED);
+    const kiln_mat3 shear = {{{0, 1, 0}, {0, 0, 0}, {0, 0, 0}}},
+                    spin = {{{0, -2, 1}, {2, 0, 3}, {-1, -3, 0}}};
+    double mean = kiln_mesh_volume(s.mesh) / (double)s.mesh->table[KILN_ON_TET].live;
+    double whole = 2 * 2 * 0.5 * kiln_mesh_volume(s.mesh), times[] = {0, 0.5, 1.5, 1e6};
+    for (int i = 0; i < 4; i++) {
+        kiln_damping_set_least_volume(s.damping, times[i] * mean);
+        double more = _i && times[i] > 1 ? times[i] : 1;
+        ck_assert_double_eq_tol(power(&s, s.x, &shear), more * whole, 1e-12 * more * whole);
+        ck_assert_double_eq_tol(power(&s, s.x, &spin), 0, 1e-13 * more);
+    }
+    close_setting(&s);
+}
+END_TEST
+
 /* K (of elements and nodal pressure) and M times q. */
 static void products(setting *s, const double *x, const double *q, double *Kq, double *Mq)
 {
@@ -448,6 +473,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("damping");
     TCase *all = kiln_test_case(suite, "damping");
     tcase_add_test(all, viscosity_is_newtonian);
+    tcase_add_loop_test(all, small_cells_of_liquid_resist_more, 0, 2);
     tcase_add_test(all, rayleigh_ratio_of_a_mode);
     tcase_add_test(all, rayleigh_is_mass_and_stiffness);
     tcase_add_test(all, stiffness_of_a_stretched_body);
