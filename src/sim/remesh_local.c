@@ -174,17 +174,13 @@ static void widen(const kiln_remesher *remesher, double times, double *wide)
     *wide = fmax(times, *wide);
 }
 
-/* Liquid that nothing keeps off: with contact wide ways of a surface bring it through others, and
- * what they were to mend is left as it was with all the rest of the pass. */
-static bool goes_freely(const kiln_local *l, const kiln_keep_out *guard)
-{
-    return !guard->mesh && kiln_scene_has_liquid(l->world->scene);
-}
-
 /* Liquid: what draws back from where it broke, and waves that close, leave cells much smaller than
  * what is asked for, on a surface that bends too much for them to go within the usual band. Steps
- * would be as short as they ask for, and what swings in them is smaller still. */
-static kiln_status contract_short(const kiln_local *l, kiln_remesher *remesher, double *wide,
+ * would be as short as they ask for, and what swings in them is smaller still. Not far where there
+ * is contact: wide ways of a surface bring it through others, and what they were to mend is left as
+ * it was with all the rest of the pass. */
+static kiln_status contract_short(const kiln_local *l, kiln_remesher *remesher,
+                                  const kiln_keep_out *guard, double *wide,
                                   kiln_improve_report *report, kiln_error *error)
 {
     kiln_size_options size = kiln_local_size_options(l);
@@ -195,7 +191,8 @@ static kiln_status contract_short(const kiln_local *l, kiln_remesher *remesher, 
     size.flowed = INFINITY; /* as liquid has */
     size.wait = size.tried = NULL;
     size.way = NULL;
-    widen(remesher, of_liquid[0].wider, wide);
+    if (!guard->mesh)
+        widen(remesher, of_liquid[0].wider, wide);
     KILN_TRY(kiln_size_control(remesher, &size, &sizes, error));
     if (sizes.contractions > 0)
         report->worst_after = 0.0; /* not known: it is looked at again */
@@ -258,8 +255,8 @@ static kiln_status change_mesh(kiln_local *l, kiln_remesher *remesher, bool size
     }
     uint32_t shaped = world->mesh->clock;
     KILN_TRY(kiln_dynamic_improve(remesher, &improve, &report, error));
-    if (sized && goes_freely(l, guard))
-        KILN_TRY(contract_short(l, remesher, &wide, &report, error));
+    if (sized && kiln_scene_has_liquid(world->scene))
+        KILN_TRY(contract_short(l, remesher, guard, &wide, &report, error));
     KILN_TRY(mend_crushed(l, remesher, improve, &wide, &report, error));
     KILN_TRY(kiln_tried_list(world->mesh, shaped, &l->tried[KILN_TRIED_REPAIR], error));
     KILN_TRY(kiln_may_go_on(world->context, error));
@@ -361,7 +358,7 @@ static kiln_status make_passes(kiln_local *l, const kiln_remesh_options *options
     KILN_TRY(kiln_solid_keep_out(l->world->solid, l->within, &guard, error));
     l->work.remesh_seconds += kiln_wall_seconds() - started;
     guarded.guard = guard.mesh ? &guard.guard : NULL;
-    if (goes_freely(l, &guard))
+    if (kiln_scene_has_liquid(l->world->scene))
         guarded.edge_limit[0] = REPAIRED_SHORTEST;
     kiln_status status = make_clear_pass(l, &guarded, sized, &guard, clear, error);
     if (status == KILN_OK && !*clear && (sized || l->fairs)) {
