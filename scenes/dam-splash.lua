@@ -5,11 +5,11 @@
 -- break. The tank is 3.2 times as long as the column was wide; a liquid twenty times as viscous as water, since cells are coarse.
 --
 --   kiln run scenes/dam-splash.lua -o out/dam-splash
---   kiln render out/dam-splash --look water --camera=-70,15 --sheet 4x2 -o dam-splash.png
+--   kiln render out/dam-splash --look water --camera=-110,15 --sheet 4x2 -o dam-splash.png
 
 local a, n = 0.05715, param("n", 6)
 local width = param("width", 0.5) * a
-local long, high, thick = param("long", 3.2) * a, 1.6 * a, 0.1 * a
+local long = param("long", 3.2) * a
 local unit = math.sqrt(a / (2 * 9.81)) -- s
 local size = a / n
 local near = 1e-5 * a
@@ -41,7 +41,7 @@ return scene {
         wall({ 0, width - near, 0 }, { 0, 1, 0 }, "y"),
     },
     obstacles = {
-        obstacle.box { name = "floor", from = { -thick, -thick, -thick }, to = { long + thick, width + thick, 0 } },
-        obstacle.box { name = "wall", from = { long, -thick, 0 }, to = { long + thick, width + thick, high } },
+        obstacle.plane { name = "floor" },
+        obstacle.plane { name = "wall", point = { long, 0, 0 }, normal = { -1, 0, 0 } },
     },
 }
