@@ -11,7 +11,7 @@ static kiln_status load_text(kiln_context *context, const kiln_figure *figure, c
                              size_t size, kiln_scene_file **out, kiln_error *error)
 {
     char name[80];
-    snprintf(name, sizeof name, "%s.lua", figure->scene);
+    snprintf(name, sizeof name, "scenes/%s.lua", figure->scene); /* files it names are there */
     kiln_scene_options options = {.sets = figure->sets, .text = text, .text_size = size};
     while (options.set_count < 4 && figure->sets[options.set_count])
         options.set_count++;

@@ -6,7 +6,7 @@
 #include "sim/world.h"
 
 typedef struct kiln_figure {
-    const char *scene;   /* one of those in the program, scenes/<name>.lua */
+    const char *scene;   /* one of those in the program; files it names are looked for in scenes/ */
     const char *text;    /* Lua, in place of the program's; NULL: none */
     const char *path;    /* a file in place of both; NULL: none */
     const char *sets[4]; /* "name=value", NULL past the last */

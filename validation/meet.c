@@ -192,8 +192,10 @@ typedef struct joining {
     double risen;    /* energy in a step, at most, of that at the begin */
     double worst;    /* quality */
     double parts;    /* in the end */
-    double round;    /* radius in the end along the way, of that of a ball of both */
-    double began;    /* J, energy at the begin */
+    double
+        farthest; /* of the surface from the middle in the end, of the radius of a ball of both */
+    double nearest;
+    double began; /* J, energy at the begin */
     kiln_stats first, last;
 } joining;
 
@@ -213,18 +215,38 @@ static void compare(const kiln_trial *trial, joining *j, const kiln_stats *s)
     j->last = *s;
 }
 
-/* The vertices of a drop lie on its ball; one of both has twice the volume. */
-static double roundness(const kiln_trial *trial, const kiln_mesh *mesh)
+/* Of its volume: the mean of the vertices goes to where cells are finer, by .024 of the radius. */
+static kiln_vec3 middle_of(const kiln_trial *trial, const kiln_mesh *mesh)
 {
-    double most = 0.0, ball = RADIUS * cbrt(2.0);
+    double volume = 0.0;
     kiln_vec3 sum = {0, 0, 0};
-    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
-        sum = kiln_v3_add(sum, kiln_trial_vector_back(trial, mesh->x[v], 1, 0, 0));
-    sum = kiln_v3_scale(sum, 1.0 / mesh->table[KILN_ON_VERTEX].used);
-    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
-        most = fmax(most, kiln_v3_norm(kiln_v3_sub(
-                              kiln_trial_vector_back(trial, mesh->x[v], 1, 0, 0), sum)));
-    return most / ball;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        const uint32_t *c = mesh->tet[t].v;
+        if (!kiln_tet_live(mesh, t))
+            continue;
+        double size = kiln_tet_volume(mesh->x[c[0]], mesh->x[c[1]], mesh->x[c[2]], mesh->x[c[3]]);
+        volume += size;
+        for (int k = 0; k < 4; k++)
+            sum = kiln_v3_madd(sum, 0.25 * size, mesh->x[c[k]]);
+    }
+    return kiln_trial_vector_back(trial, kiln_v3_scale(sum, 1.0 / volume), 1, 0, 0);
+}
+
+/* The vertices of a drop lie on its ball; one of both has twice the volume. */
+static void find_round(const kiln_trial *trial, const kiln_mesh *mesh, joining *j)
+{
+    double most = 0.0, least = INFINITY, ball = RADIUS * cbrt(2.0);
+    kiln_vec3 middle = middle_of(trial, mesh);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        if (!kiln_vertex_live(mesh, v) || !(mesh->vertex[v].flags & KILN_VERTEX_SURFACE))
+            continue;
+        kiln_vec3 x = kiln_trial_vector_back(trial, mesh->x[v], 1, 0, 0);
+        double far = kiln_v3_norm(kiln_v3_sub(x, middle));
+        most = fmax(most, far);
+        least = fmin(least, far);
+    }
+    j->farthest = most / ball;
+    j->nearest = least / ball;
 }
 
 static kiln_status watch_join(kiln_trial *trial, kiln_world *world, kiln_error *error)
@@ -239,7 +261,7 @@ static kiln_status watch_join(kiln_trial *trial, kiln_world *world, kiln_error *
         compare(trial, j, &stats);
     }
     j->parts = (double)kiln_world_mesh(world)->parts.count;
-    j->round = roundness(trial, kiln_world_mesh(world));
+    find_round(trial, kiln_world_mesh(world), j);
     return KILN_OK;
 }
 
@@ -278,8 +300,11 @@ kiln_status kiln_validate_drops_join(kiln_validation *validation, kiln_error *er
         KILN_TRY(join(validation, kiln_view_at(row), &j, error));
         kiln_validation_report(validation, j.parts, kiln_near(1.0, 0.0), "%s: parts in the end",
                                name);
-        kiln_validation_report(validation, j.round, kiln_near(1.0, 0.02),
+        kiln_validation_report(validation, j.farthest, kiln_near(1.0, 0.02),
                                "%s: farthest from the middle in the end, of a ball of both", name);
+        /* Two balls of flat faces are less than two balls: .99 is the mean. */
+        kiln_validation_report(validation, j.nearest, kiln_near(1.0, 0.03),
+                               "%s: nearest to the middle in the end, of a ball of both", name);
         kiln_validation_report(validation, j.rest, kiln_at_most(1e-12), "%s: rest volume off",
                                name);
         kiln_validation_report(validation, j.volume, kiln_at_most(5e-3), "%s: volume off", name);

@@ -44,7 +44,7 @@ static kiln_status list_stars(kiln_ring_volume *rings, const kiln_mesh *mesh, co
     KILN_TRY(kiln_array_reserve(rings->context, &rings->place, 16 * kept + 1, error));
     KILN_TRY(kiln_array_reserve(rings->context, &rings->corner, 4 * kept + 1, error));
     KILN_TRY(kiln_array_reserve(rings->context, &rings->kept, kept + 1, error));
-    KILN_TRY(kiln_array_reserve(rings->context, &rings->part, PART * tets + 1, error));
+    KILN_TRY(kiln_array_reserve(rings->context, &rings->part, KILN_RING_PART * tets + 1, error));
     rings->corner.count = rings->kept.count = 0;
     for (uint32_t t = 0; t < tets; t++)
         for (uint32_t k = 0; k < 4 && is_kept(mesh, keeps, t); k++) {

@@ -14,6 +14,8 @@
 #include "mesh/mesh.h"
 #include "solve/equations.h"
 
+enum { KILN_RING_PART = 14 }; /* room of a tet in `part` */
+
 typedef struct kiln_ring_volume {
     kiln_context *context; /* borrowed */
     size_t rows;
@@ -24,7 +26,7 @@ typedef struct kiln_ring_volume {
     place;                 /* [entry][4] of the tet's corners in the ring */
     kiln_u32_array kept;   /* [kept tet] tet slots, ascending */
     kiln_u32_array corner; /* [kept tet][4] cliques */
-    kiln_f64_array part;   /* of loops over rows: [tet slot], or [tet slot][4][3] */
+    kiln_f64_array part;   /* of loops over rows: [tet slot], [4][3] or all of its room */
     kiln_equations equations;
 } kiln_ring_volume;
 

@@ -2,14 +2,15 @@
 
 #include "base/parallel.h"
 
-enum { GRAIN = 256 };
+enum { GRAIN = 256, TETS = 512 };
 
 /* A tet at x: gradients of its volume, by how much it is heavier than its mass, and a . (x_t - c).
  */
 typedef struct heavy_tet {
     double g[4][3];
-    double volume, more, height;
+    double more, height;
 } heavy_tet;
+_Static_assert(sizeof(heavy_tet) == KILN_RING_PART * sizeof(double), "rings have room for these");
 
 static heavy_tet look_at(const kiln_weight *w, uint32_t t, const double *x)
 {
@@ -20,36 +21,68 @@ static heavy_tet look_at(const kiln_weight *w, uint32_t t, const double *x)
         const double *p = x + 3 * (size_t)w->mesh->tet[t].v[k];
         mean = kiln_v3_madd(mean, 0.25, kiln_v3(p[0] - c[0], p[1] - c[1], p[2] - c[2]));
     }
-    tet.volume = kiln_ring_volume_gradients(&w->mesh->tet[t], x, tet.g);
-    tet.more = w->density[t] * tet.volume - w->mass[t];
+    double volume = kiln_ring_volume_gradients(&w->mesh->tet[t], x, tet.g);
+    tet.more = w->density[t] * volume - w->mass[t];
     tet.height = kiln_v3_dot(w->acceleration, mean);
     return tet;
 }
 
 typedef struct weight_loop {
     const kiln_weight *weight;
-    const double *x;
+    const double *from, *x;
     double scale, *g;
     kiln_bsr *H;
 } weight_loop;
 
-double kiln_weight_value(const kiln_weight *w, const double *from, const double *x)
+static void find_changes(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
-    double sum = 0.0;
-    for (size_t i = 0; i < w->rings->kept.count; i++) {
+    (void)chunk;
+    (void)worker;
+    const weight_loop *m = user;
+    const kiln_weight *w = m->weight;
+    for (size_t i = begin; i < end; i++) {
         uint32_t t = w->rings->kept.data[i];
         if (w->density[t] == 0.0)
             continue;
-        heavy_tet now = look_at(w, t, x);
+        heavy_tet now = look_at(w, t, m->x);
         double change = now.more * now.height;
-        if (from) {
-            heavy_tet before = look_at(w, t, from);
+        if (m->from) {
+            heavy_tet before = look_at(w, t, m->from);
             change =
                 (now.more - before.more) * now.height + before.more * (now.height - before.height);
         }
-        sum -= change;
+        w->rings->part.data[t] = change;
+    }
+}
+
+double kiln_weight_value(const kiln_weight *w, const double *from, const double *x)
+{
+    double sum = 0.0;
+    weight_loop m = {.weight = w, .from = from, .x = x};
+    kiln_parallel_for(w->rings->context, w->rings->kept.count, TETS, find_changes, &m);
+    for (size_t i = 0; i < w->rings->kept.count; i++) {
+        uint32_t t = w->rings->kept.data[i];
+        sum -= w->density[t] == 0.0 ? 0.0 : w->rings->part.data[t];
     }
     return sum;
+}
+
+static heavy_tet *heavy_tets(const kiln_weight *w)
+{
+    return (heavy_tet *)(void *)w->rings->part.data;
+}
+
+/* Once, and not for each of its corners. */
+static void look_at_all(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    const weight_loop *m = user;
+    for (size_t i = begin; i < end; i++) {
+        uint32_t t = m->weight->rings->kept.data[i];
+        if (m->weight->density[t] != 0.0)
+            heavy_tets(m->weight)[t] = look_at(m->weight, t, m->x);
+    }
 }
 
 /* H_ij of rho V a . (x_t - c), without that of V, which is an edge's (ring_volume.c). */
@@ -71,7 +104,7 @@ static void add_entry(const weight_loop *m, uint32_t row, uint64_t entry)
     uint32_t t = w->rings->tet.data[entry] / 4, own = w->rings->tet.data[entry] % 4;
     if (w->density[t] == 0.0)
         return;
-    heavy_tet tet = look_at(w, t, m->x);
+    const heavy_tet tet = heavy_tets(w)[t];
     const kiln_vec3 acceleration = w->acceleration;
     const double a[3] = {acceleration.x, acceleration.y, acceleration.z};
     for (int c = 0; c < 3; c++)
@@ -104,6 +137,7 @@ static void add_rows(void *user, size_t chunk, size_t begin, size_t end, int wor
 void kiln_weight_add(const kiln_weight *weight, const double *x, double scale, double *g,
                      kiln_bsr *H)
 {
-    weight_loop m = {weight, x, scale, g, H};
+    weight_loop m = {.weight = weight, .x = x, .scale = scale, .g = g, .H = H};
+    kiln_parallel_for(weight->rings->context, weight->rings->kept.count, TETS, look_at_all, &m);
     kiln_parallel_for(weight->rings->context, weight->rings->rows, GRAIN, add_rows, &m);
 }
