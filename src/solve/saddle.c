@@ -13,11 +13,6 @@
 enum { VECTORS = 8, GRAIN = 1024, REFINEMENTS = 10 };
 /* What a solve with S costs beside a product: its factor serves a good twenty of them. */
 enum { SOLVES = 25, ITERATION_COST = 450 };
-/* A factor of S serves the later solves of a minimisation as long as they take no more iterations
- * than this beside those of the solve it was made for. It costs ten (7,000 tets) to forty (a
- * million) of them. */
-static const double SERVES = 1.5;
-enum { LAGS = 4 }; /* or it is given up in the midst of a solve */
 
 /* What a refined solve leaves: it is had for one more, and Newton then ends sooner. */
 static const double REFINED = 1e-8;
@@ -29,8 +24,6 @@ struct kiln_saddle {
     kiln_solver *solver; /* of S */
     kiln_quasidefinite whole;
     bool factored; /* the whole is */
-    bool kept;     /* a factor of S of this minimisation is */
-    int own, last; /* iterations of the solve it was made for and of the last one */
     kiln_bsr S;
     const kiln_bsr *A;
     const kiln_equations *equations;
@@ -76,12 +69,10 @@ void kiln_saddle_forget(kiln_saddle *s)
     kiln_array_free(s->context, &s->pin);
     kiln_array_free(s->context, &s->room);
     s->rings = 0;
-    s->kept = false;
 }
 
 void kiln_saddle_reconsider(kiln_saddle *s)
 {
-    s->kept = false;
     kiln_solver_reconsider(s->solver);
     if (s->whole.solver)
         kiln_solver_reconsider(s->whole.solver);
@@ -184,7 +175,6 @@ static kiln_status factor_whole(kiln_saddle *s, const char *reason, bool *fits,
 static kiln_status factor_complement(kiln_saddle *s, kiln_solve_outcome *outcome, kiln_error *error)
 {
     size_t rows = s->equations->rows;
-    s->kept = s->report.lags = false;
     if (s->rings != s->equations->give.pattern || s->S.rows != rows) {
         s->rings = 0;
         KILN_TRY(kiln_equations_complement_pattern(s->equations, &s->S, error));
@@ -193,16 +183,7 @@ static kiln_status factor_complement(kiln_saddle *s, kiln_solve_outcome *outcome
     KILN_TRY(kiln_equations_complement(s->equations, s->inverse.data, &s->S, error));
     for (size_t i = 0; i < rows; i++)
         s->S.value[s->S.start[i]] += s->pin.data[i];
-    KILN_TRY(kiln_solver_factor(s->solver, &s->S, outcome, error));
-    s->kept = *outcome == KILN_SOLVE_OK;
-    return KILN_OK;
-}
-
-/* Any positive preconditioner is right, and A and J change little in a minimisation. */
-static bool still_serves(const kiln_saddle *s)
-{
-    return s->kept && s->rings == s->equations->give.pattern && s->S.rows == s->equations->rows &&
-           s->last <= SERVES * s->own;
+    return kiln_solver_factor(s->solver, &s->S, outcome, error);
 }
 
 kiln_status kiln_saddle_factor(kiln_saddle *s, const kiln_bsr *A, const kiln_equations *equations,
@@ -219,8 +200,7 @@ kiln_status kiln_saddle_factor(kiln_saddle *s, const kiln_bsr *A, const kiln_equ
     KILN_TRY(prepare(s, error));
     if (stiff)
         KILN_TRY(factor_whole(s, "viscosity or solids outweigh inertia", &fits, outcome, error));
-    s->report.lags = !fits && still_serves(s);
-    if (!fits && !s->report.lags)
+    if (!fits)
         KILN_TRY(factor_complement(s, outcome, error));
     s->report.factor_seconds = kiln_wall_seconds() - begin;
     return KILN_OK;
@@ -346,16 +326,13 @@ static kiln_status iterate(kiln_saddle *s, const kiln_saddle_options *options, c
     memset(x, 0, 3 * rows * sizeof *x);
     memset(p, 0, rows * sizeof *p);
     set_right_side(s, f, e, r.v[1]);
-    int most = options->max_iterations;
-    if (s->report.lags && LAGS * s->own < most)
-        most = LAGS * s->own;
-    most += s->report.iterations;
     *outcome = KILN_SOLVE_OK;
     KILN_TRY(precondition(s, r.v[1], r.z[0], outcome, error));
     double size = sqrt(fmax(0.0, kiln_vector_dot(s->context, r.z[0], r.v[1], count)));
     r.gamma[1] = r.eta = size;
     while (*outcome == KILN_SOLVE_OK && isfinite(r.eta) && r.gamma[1] > 0.0 &&
-           fabs(r.eta) > options->tolerance * size && s->report.iterations < most) {
+           fabs(r.eta) > options->tolerance * size &&
+           s->report.iterations < options->max_iterations) {
         KILN_TRY(advance(s, &r, count, x, p, outcome, error));
         s->report.iterations++;
     }
@@ -365,24 +342,6 @@ static kiln_status iterate(kiln_saddle *s, const kiln_saddle_options *options, c
     else if (*outcome == KILN_SOLVE_OK && s->report.residual > options->tolerance &&
              r.gamma[1] > 0.0)
         *outcome = KILN_SOLVE_STALLED;
-    return KILN_OK;
-}
-
-/* With a factor of its own where that of another does not do. */
-static kiln_status iterate_twice(kiln_saddle *s, const kiln_saddle_options *options,
-                                 const double *f, const double *e, double *x, double *p,
-                                 kiln_solve_outcome *outcome, kiln_error *error)
-{
-    int before = 0;
-    KILN_TRY(iterate(s, options, f, e, x, p, outcome, error));
-    if (s->report.lags && *outcome != KILN_SOLVE_OK) {
-        before = s->report.iterations;
-        KILN_TRY(factor_complement(s, outcome, error));
-        if (*outcome == KILN_SOLVE_OK)
-            KILN_TRY(iterate(s, options, f, e, x, p, outcome, error));
-    }
-    s->last = s->report.iterations - before;
-    s->own = s->report.lags ? s->own : s->last;
     return KILN_OK;
 }
 
@@ -440,7 +399,7 @@ kiln_status kiln_saddle_solve(kiln_saddle *s, const kiln_saddle_options *options
         options->amount ? kiln_closed_parts_unkept(&s->closed, e, options->amount) : 0.0;
     *outcome = KILN_SOLVE_STALLED;
     if (!s->factored)
-        KILN_TRY(iterate_twice(s, options, f, e, x, p, outcome, error));
+        KILN_TRY(iterate(s, options, f, e, x, p, outcome, error));
     if (!s->factored && *outcome == KILN_SOLVE_STALLED) {
         KILN_TRY(factor_whole(s, "the iteration stalled", &fits, outcome, error));
         *outcome = fits ? *outcome : KILN_SOLVE_STALLED;

@@ -2,8 +2,7 @@
  *     A x + J' p = f,   J x - C p = e,
  * by MINRES (Paige and Saunders 1975), preconditioned by the inverse of A's diagonal blocks, D, and
  * a factor of S = J D J' + C. Where A is mass, some viscosity and surface tension of a liquid, that
- * takes some 20 iterations whatever the size of the mesh: S is what couples its far ends. Within a
- * minimisation A and J change little: a factor of S serves until it takes half as many more.
+ * takes some 20 iterations whatever the size of the mesh: S is what couples its far ends.
  * Where A is stiff otherwise (viscosity that outweighs inertia, solids) its diagonal says little
  * about it. Then, and where MINRES stalls, all of it is factored (quasidefinite.h), in single
  * precision where that does, and refined: 1 to 3 iterations.
@@ -28,7 +27,6 @@ typedef struct kiln_saddle_report {
     int iterations;
     double residual; /* as the tolerance measures it; of a factor, each row by its diagonal */
     const char *way, *reason; /* "minres" or "factor", and why */
-    bool lags;                /* "minres": S was factored for a solve before */
     size_t closed;            /* parts that nothing can change the volume of, */
     double unkept;            /* and what e sums up to in the worst of them, of the amount */
     double factor_seconds, solve_seconds;
@@ -39,7 +37,7 @@ kiln_status kiln_saddle_create(kiln_context *context, const kiln_solver_options 
 void kiln_saddle_destroy(kiln_saddle *saddle); /* NULL allowed */
 void kiln_saddle_forget(kiln_saddle *saddle);  /* as a resumed run has none */
 
-/* Before the first factor of a minimisation, as kiln_solver_reconsider. S is factored anew. */
+/* Before the first factor of a minimisation, as kiln_solver_reconsider. */
 void kiln_saddle_reconsider(kiln_saddle *saddle);
 
 /* A is of blocks of 3, and A and J have what is held taken out. Both are borrowed until the next

@@ -122,62 +122,6 @@ START_TEST(agrees_with_elimination)
 }
 END_TEST
 
-/* Mass and a bit of coupling; each call makes another A of about the same. */
-static void scale_blocks(fixture *f, uint32_t row, double by)
-{
-    for (uint64_t b = f->A.start[row]; b < f->A.start[row + 1]; b++) {
-        size_t stride;
-        double *at = kiln_bsr_at(&f->A, row, b, &stride);
-        for (int r = 0; r < 3 && f->A.column[b] == row; r++)
-            at[r * stride + r] *= by;
-    }
-}
-
-static void check_exact(const fixture *f, const double *right, const double *found)
-{
-    enum { N = 4 * ROWS };
-    double *K = malloc(N * N * sizeof *K), exact[N];
-    fill_dense(f, K);
-    dense_solve(K, N, right, exact);
-    for (int i = 0; i < N; i++)
-        ck_assert_double_eq_tol(found[i], exact[i], 1e-9);
-    free(K);
-}
-
-START_TEST(a_factor_serves_while_little_changes)
-{
-    enum { N = 4 * ROWS };
-    fixture f = make(1 + _i, false);
-    const kiln_saddle_report *last = kiln_saddle_last(f.saddle);
-    double right[N], found[N];
-    for (int i = 0; i < N; i++)
-        right[i] = cos(i);
-    for (int k = 0; k < 3; k++) {
-        solve(&f, false, right, found);
-        ck_assert_int_eq(last->lags, k > 0);
-        check_exact(&f, right, found);
-        for (uint32_t i = 0; i < ROWS; i++)
-            scale_blocks(&f, i, i % 2 ? 1.02 : 0.99);
-    }
-    int before = last->iterations;
-    /* What is as stiff here and as soft there is not what S was factored for. */
-    for (uint32_t i = 0; i < ROWS; i++)
-        scale_blocks(&f, i, i % 2 ? 300.0 : 1.0);
-    solve(&f, false, right, found);
-    check_exact(&f, right, found);
-    ck_assert(!last->lags || last->iterations > before + before / 2);
-    solve(&f, false, right, found);
-    ck_assert(!last->lags);
-    check_exact(&f, right, found);
-    solve(&f, false, right, found);
-    ck_assert(last->lags);
-    kiln_saddle_reconsider(f.saddle);
-    solve(&f, false, right, found);
-    ck_assert(!last->lags);
-    drop(&f);
-}
-END_TEST
-
 /* Nothing can change the sum of what the equations are about: its share of e is not asked for. */
 START_TEST(closed_parts_keep_their_sum)
 {
@@ -338,7 +282,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(c, agrees_with_elimination);
     tcase_add_loop_test(c, closed_parts_keep_their_sum, 0, 2); /* iterated, factored */
     tcase_add_loop_test(c, two_threads_give_the_same_bits, 0, 2);
-    tcase_add_loop_test(c, a_factor_serves_while_little_changes, 0, 2); /* threads */
     tcase_add_test(c, what_stalls_is_factored);
     tcase_add_test(c, what_stalls_and_does_not_fit_is_reported);
     tcase_add_test(c, what_cannot_be_kept_is_measured);
