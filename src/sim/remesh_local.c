@@ -56,7 +56,8 @@ typedef struct mend {
     double part, wider;
 } mend;
 enum { MENDS = 2 };
-static const mend of_liquid[MENDS] = {{0.5, 10.0}}, of_dough[MENDS] = {{0.9, 3.0}, {0.8, 10.0}};
+static const mend of_liquid[MENDS] = {{0.5, 10.0}, {0.4, 30.0}},
+                  of_dough[MENDS] = {{0.9, 3.0}, {0.8, 10.0}};
 /* Edges of liquid, in the metric: no repair makes shorter ones, and those that are much shorter go,
  * down to this part of the quality asked for. */
 static const double REPAIRED_SHORTEST = 0.2, SHORT = 0.2, SHORT_QUALITY = 0.1;
